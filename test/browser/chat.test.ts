@@ -58,23 +58,23 @@ test("calls wait inline, are decided one by one, and decisions are never message
   const { page, ask, bubbles, sendNow } = await openChat(server);
   await ask(LUNCH, MAIL);
   const [lunch, mail] = [page.locator(".tool").nth(0), page.locator(".tool").nth(1)];
-  await lunch.getByText("Pending approval").waitFor();
-  await mail.getByText("Pending approval").waitFor();
+  await lunch.locator(".badge", { hasText: "Requested" }).waitFor();
+  await mail.locator(".badge", { hasText: "Requested" }).waitFor();
   await page.getByText("2 calls wait for approval").waitFor();
   await lunch.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await lunch.getByText("Approved, completed").waitFor();
+  await lunch.locator(".badge", { hasText: "Succeeded" }).waitFor();
   expect(await bubbles()).toHaveLength(1);
   await mail.getByRole("button", { name: "Reject…" }).and(page.locator("[aria-disabled=false]")).click();
   await page.keyboard.type("no");
   await mail.getByRole("button", { name: "Reject" }).click();
   await sendNow();
-  await mail.getByText("Rejected", { exact: true }).waitFor();
+  await mail.getByText("Denied", { exact: true }).waitFor();
   await expect.poll(async () => (await bubbles()).length).toBe(2);
   expect((await bubbles())[1]).toContain("rejected by the user");
   await page.reload();
-  await lunch.getByText("Approved, completed").waitFor();
-  await mail.getByText("Rejected", { exact: true }).waitFor();
+  await lunch.locator(".badge", { hasText: "Succeeded" }).waitFor();
+  await mail.getByText("Denied", { exact: true }).waitFor();
   expect(await bubbles()).toHaveLength(2);
   expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
   expect(server.ran).toEqual([LUNCH]);
@@ -94,7 +94,7 @@ test("one talks on while something is pending, and approves all above several", 
     .and(page.locator("[aria-disabled=false]"))
     .click();
   await sendNow();
-  await expect.poll(() => page.getByText("Approved, completed").count()).toBe(2);
+  await expect.poll(() => page.locator(".badge", { hasText: "Succeeded" }).count()).toBe(2);
   expect(server.ran).toEqual([LUNCH, MAIL]);
   await expect.poll(async () => (await bubbles()).at(-1)).toContain("have arrived");
 });
@@ -103,7 +103,7 @@ test("what is decided elsewhere shows here by itself, with what the agent then s
   const server = await startInboxServer(resources);
   const { page, ask, bubbles } = await openChat(server);
   await ask(LUNCH);
-  await page.getByText("Pending approval").waitFor();
+  await page.locator(".badge", { hasText: "Requested" }).waitFor();
   const { items } = await server.engine.ledger.confirmations({ state: "open" }, {});
   await server.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
   await page.getByText("Approved by boss").waitFor();
@@ -118,7 +118,7 @@ test("a nested agent's call is shown as such, with the inner tool", async () => 
   await inner.getByText("by assistant › clerk").waitFor();
   await inner.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await inner.getByText("Approved, completed").waitFor();
+  await inner.locator(".badge", { hasText: "Succeeded" }).waitFor();
   await expect.poll(async () => (await bubbles()).at(-1)).toContain("clerk:");
   expect(server.ran).toEqual([{ name: "file_report", args: { title: "Q3 audit", pages: 12 } }]);
 });
@@ -130,7 +130,7 @@ test("a question with a form is answered inline", async () => {
   await page.getByLabel(/approved_days/).fill("2");
   await page.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await page.getByText("Approved, completed").waitFor();
+  await page.locator(".badge", { hasText: "Succeeded" }).waitFor();
   await page.getByText(`{"granted":{"approved_days":2}}`).waitFor();
   expect(server.ran).toEqual([{ name: "request_time_off", args: { days: 5 } }]);
 });
@@ -173,7 +173,7 @@ test("while a confirmation is open, the page sends no requests until the stream 
   const server = await startInboxServer(resources);
   const { page, ask, bubbles } = await openChat(server, { prepare: (loading) => loading.clock.install() });
   await ask(LUNCH);
-  await page.getByText("Pending approval").waitFor();
+  await page.locator(".badge", { hasText: "Requested" }).waitFor();
   await page.getByText("Working…").waitFor({ state: "detached" });
   const reads: string[] = [];
   page.on("request", (request) => {
@@ -194,7 +194,7 @@ test("questions are answered inline", async () => {
   await page.getByLabel("Ohio (us)").check();
   await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await page.getByText("Approved, completed").waitFor();
+  await page.locator(".badge", { hasText: "Succeeded" }).waitFor();
   await expect.poll(async () => (await bubbles()).at(-1)).toContain(`"answer":["Ohio (us)"]`);
 });
 

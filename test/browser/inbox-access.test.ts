@@ -72,7 +72,7 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   expect((await server.look(id)).status).toBe("requested");
   await dialog.getByLabel(/^Token/).fill(token);
   await button("Log in").click();
-  await card.getByText("Rejected by ana").waitFor();
+  await card.getByText("Denied by ana").waitFor();
   expect((await server.look(id)).decision).toMatchObject({
     reason: "a reason that took long to write",
     by: { id: "ana", authenticated: true },
@@ -129,7 +129,7 @@ test("a button that is off says who may; the requester withdraws; the treasurer 
     .waitFor();
   await dora.button("Withdraw…").click();
   await dora.page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
-  await dora.card.locator(".card-head").getByText("Withdrawn").waitFor();
+  await dora.card.locator(".card-head").getByText("Cancelled").waitFor();
   expect((await server.look(first)).status).toBe("cancelled");
 
   const teo = await logged("teo", ["treasurer"]);
@@ -188,7 +188,7 @@ test("a server that comes back is listened to again, and what happened meanwhile
   await page.clock.resume();
   await page.getByText("Reconnecting…").waitFor();
   // The click that was held could not be sent; it was not lost either.
-  await card.getByText("Not sent: the server cannot be reached.").waitFor();
+  await page.locator(".strip").getByText("Not sent: the server cannot be reached.").waitFor();
   await server.ask("ana", { name: "tag", args: { name: "meanwhile" } });
   await server.start();
   // However long it wanted to wait before it tries again.
@@ -196,7 +196,7 @@ test("a server that comes back is listened to again, and what happened meanwhile
   await expect.poll(() => page.locator(".row-link").count()).toBe(2);
   await page.getByText("Live", { exact: true }).waitFor();
   await button("Try again").click();
-  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Succeeded").waitFor();
   expect(server.ran).toEqual([LUNCH]);
 });
 

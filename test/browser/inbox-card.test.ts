@@ -30,7 +30,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   const [id = ""] = await inboxServer.ask("ana", LUNCH, MAIL);
   const { card } = await openOne(inboxServer, id);
   expect(await card.locator(".card-head").innerText()).toMatch(
-    /left\s+reimburse\s+(amount:\s+)?2,500\s+purpose lunch/,
+    /left\s+reimburse\s+Pay out 2500 EUR for "lunch"\?\s+Text from the tool’s author\s+A\s+ana by assistant/,
   );
   expect(await card.locator(".voice-author").innerText()).toContain(`Pay out 2500 EUR for "lunch"?`);
   expect(await card.locator(".voice-model").innerText()).toMatch(/written by the model.*2500.*lunch/s);
@@ -46,7 +46,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   const around = await card.locator(".card-scroll").innerText();
   expect(around).toMatch(/Other calls in the same turn.*send_email.*finance@corp\.example/s);
   expect(around).toMatch(
-    /Earlier decisions for this tool and requester\s+reimburse 7 · tea\s+grace, .*Approved, done/s,
+    /Earlier decisions for this tool and requester\s+reimburse 7 · tea\s+grace, .*Succeeded/s,
   );
   expect(around).toMatch(
     /Conversation before this request\s+Untrusted text: it may have been written to persuade you/,
@@ -64,11 +64,11 @@ test("loaded again, a card shows what became of it, with a badge and without but
   ).finished;
   await inboxServer.runner.deny(inboxServer.shown.diff, { by: { id: "boss" } });
   for (const [id, word, look] of [
-    [inboxServer.shown.form, "Approved, done", "badge-yes"],
-    [inboxServer.shown.diff, "Rejected", "badge-no"],
+    [inboxServer.shown.form, "Succeeded", "badge-yes"],
+    [inboxServer.shown.diff, "Denied", "badge-no"],
     [inboxServer.shown.expired, "Expired", "badge-plain"],
-    [inboxServer.shown.failed, "Approved, failed", "badge-doubt"],
-    [inboxServer.shown.unknown, "Outcome unknown", "badge-doubt"],
+    [inboxServer.shown.failed, "Failed", "badge-doubt"],
+    [inboxServer.shown.unknown, "Unknown", "badge-doubt"],
   ] as const) {
     await open(id);
     await page.reload();
@@ -96,7 +96,7 @@ test("questions are asked as questions, picked or answered in one's own words, a
   await more?.getByLabel("Your answer").fill("Cheap");
   await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Succeeded").waitFor();
   expect((await inboxServer.look(id)).decision?.payload).toEqual({
     answer_1: "Lisbon",
     answer_2: ["Backup", "Audit log", "Logs for a year"],
@@ -115,7 +115,7 @@ test("questions can be declined, with a reason", async () => {
   await page.keyboard.type("ask somebody else");
   await button("Decline").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await card.getByText("Rejected by local").waitFor();
+  await card.getByText("Denied by local").waitFor();
   expect((await inboxServer.look(id)).decision?.reason).toBe("ask somebody else");
 });
 
@@ -127,7 +127,10 @@ test("a tool of an MCP server says so, and its words do not look like the author
     /Tool’s server\s+filesystem-server/,
   );
   // The question is in our words, not in the server's.
-  expect(await card.locator(".voice-name").first().innerText()).toBe("The question");
+  expect(await card.getByRole("heading", { level: 1 }).innerText()).toContain(
+    "Delete file reports/2025.csv?",
+  );
+  expect(await card.locator(".card-head .voice").count()).toBe(0);
   await open(inboxServer.shown.failed);
   const outcome = card.getByRole("region", { name: "Outcome" });
   await outcome.locator(".voice-server").getByText("Text from filesystem-server").waitFor();

@@ -307,7 +307,7 @@ test("a decision made elsewhere ends the countdown, and says who made it", async
   const strip = page.locator(".strip");
   await expect
     .poll(async () => (await page.clock.runFor(20), strip.innerText()))
-    .toContain("Your answer was not sent. Rejected by boss (host, unauthenticated).");
+    .toContain("Your answer was not sent. Denied by boss (host, unauthenticated).");
   expect(await button(/^Undo/).count()).toBe(0);
   expect(server.ran).toEqual([]);
 });

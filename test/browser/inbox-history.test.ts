@@ -60,7 +60,7 @@ test("an unknown outcome is shown with what is known of it, and settled by a per
   await page.getByLabel("It happened").check();
   await page.getByLabel(/^Result/).fill(`{"receipt": 42}`);
   await button("Settle").click();
-  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Succeeded").waitFor();
   expect((await server.look(id)).result).toEqual({ receipt: 42 });
 });
 

@@ -32,7 +32,7 @@ test("everything is done by keys alone: find, read, approve, reject with a reaso
   await page.keyboard.press("/");
   await page.keyboard.type("finance");
   await expect.poll(() => rows.count()).toBe(1);
-  await tabTo("send_email");
+  await tabTo("Send email to finance@corp.example?");
   await page.keyboard.press("Enter");
   await card.getByRole("heading", { name: "send_email" }).waitFor();
   await card.getByText("Expand the collapsed part of the arguments first.").waitFor();
@@ -61,7 +61,7 @@ test("everything is done by keys alone: find, read, approve, reject with a reaso
   await expect.poll(async () => (await page.keyboard.press("a"), button("Undo").count())).toBe(1);
   await tabTo("Send now");
   await page.keyboard.press("Enter");
-  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Succeeded").waitFor();
   expect(server.ran).toEqual([MAIL]);
 });
 

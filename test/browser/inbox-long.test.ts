@@ -14,8 +14,9 @@ const SHORT = { name: "send_email", args: { to: "ana@corp.example", body: "Hello
 
 test("a long request is listed by its beginning, left out of approving many, and approved on its whole card", async () => {
   const server = await startInboxServer(resources);
-  const [long = ""] = await server.ask("ana", LONG);
+  // The first one is open from the start, and whole.
   const [short = ""] = await server.ask("ana", SHORT);
+  const [long = ""] = await server.ask("ana", LONG);
   const { page, rows, card, button, toEnd, sendNow } = await openInbox(resources, {
     newPage,
     url: server.url,

@@ -144,7 +144,7 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await button(/^Approve/).click();
   await look(inbox, "held");
   await sendNow();
-  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Succeeded").waitFor();
   await surrounded(inbox);
   await look(inbox, "approved");
   await open(server.shown.questions);
@@ -152,7 +152,7 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await page.getByLabel("Audit log").check();
   await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Succeeded").waitFor();
   await look(inbox, "answered");
   for (const state of ["expired", "failed"] as const) {
     await open(server.shown[state]);
@@ -192,13 +192,16 @@ test(`history, my requests and the chat ${WELL}`, { timeout: LONG_MS }, async ()
     .fill(JSON.stringify([TRIP, MAIL, { name: "clerk", args: { request: "file" } }]));
   await page.keyboard.press("Enter");
   await page.getByText("3 calls wait").or(page.getByText("2 calls wait")).first().waitFor();
-  await page.locator(".tool", { hasText: "file_report" }).getByText("Pending approval").waitFor();
+  await page
+    .locator(".tool", { hasText: "file_report" })
+    .locator(".badge", { hasText: "Requested" })
+    .waitFor();
   await page.locator(".tool", { hasText: "reimburse" }).scrollIntoViewIfNeeded();
   await look(inbox, "chat-pending");
   const trip = page.locator(".tool", { hasText: "reimburse" });
   await trip.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await trip.getByText("Approved, completed").waitFor();
+  await trip.locator(".badge", { hasText: "Succeeded" }).waitFor();
   await look(inbox, "chat-decided");
   await page.goto(`${server.url}/#/chat`);
   await button("New chat with office").click();

@@ -9,6 +9,7 @@ import { useOtherTabs } from "./features/login/use-other-tabs.ts";
 import { NoticesBanner } from "./features/notices/notices-banner.tsx";
 import { Header } from "./header.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
+import { Palette } from "./palette.tsx";
 import { type Route, useRoute } from "./router.ts";
 import { InboxPage } from "./routes/inbox.tsx";
 import { LoginPage } from "./routes/login.tsx";
@@ -32,6 +33,7 @@ const UnknownPage = lazy(() =>
 export function App(): ReactNode {
   const route = useRoute();
   const [isHelping, setHelping] = useState(false);
+  const [isFinding, setFinding] = useState(false);
   const waiting = useWaiting();
   useEffect(() => board.start(), []);
   useOtherTabs();
@@ -39,7 +41,7 @@ export function App(): ReactNode {
     document.title = waiting === 0 ? "Countersign" : `(${waiting > 999 ? "999+" : waiting}) Countersign`;
   }, [waiting]);
   useNotifications();
-  useKeys({ "?": () => setHelping(true), u: undoLast });
+  useKeys({ "?": () => setHelping(true), u: undoLast, "mod+k": () => setFinding(true) });
   return (
     <div className="app">
       <Header route={route} waiting={waiting} onHelp={() => setHelping(true)} />
@@ -53,6 +55,7 @@ export function App(): ReactNode {
       </FaultWall>
       <Strip />
       <LoginDialog />
+      {isFinding ? <Palette onClose={() => setFinding(false)} /> : null}
       {isHelping ? <KeysDialog onClose={() => setHelping(false)} /> : null}
     </div>
   );

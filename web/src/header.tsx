@@ -5,6 +5,8 @@ import { board } from "./features/inbox/board.ts";
 import { notifying, setNotifying } from "./features/inbox/notifications.ts";
 import { type Route, to } from "./router.ts";
 import { Button } from "./ui/button.tsx";
+import { Face } from "./ui/face.tsx";
+import { Mark } from "./ui/mark.tsx";
 import { useStore } from "./ui/store.ts";
 import { Words } from "./ui/words.tsx";
 
@@ -32,6 +34,7 @@ export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
   return (
     <header className="bar">
       <a className="brand" href={to()}>
+        <Mark />
         Countersign
       </a>
       <nav className="tabs" aria-label="Pages">
@@ -102,6 +105,7 @@ function Person(): ReactNode {
   if (me === undefined) return null;
   return (
     <a className="person" href={to("login")}>
+      <Face name={me.principal.id} />
       <Words text={me.principal.id} maxLength={40} />
       {me.principal.authenticated ? null : <span className="muted small"> unauthenticated</span>}
     </a>

@@ -4,10 +4,13 @@ import { Dialog } from "./ui/dialog.tsx";
 
 const KEYS = [
   ["j / k", "next or previous request"],
-  ["a", "approve the opened request"],
+  ["x", "select the opened request; Shift and click selects a range"],
+  ["a", "approve the opened request, and go to the next"],
   ["r", "reject the opened request, with an optional reason"],
+  ["h", "not now: hide it for a while"],
   ["u", "undo the last answer, while it is not sent"],
   ["/", "search"],
+  ["Ctrl K", "go to or do anything"],
   ["Esc", "back to the list"],
   ["?", "this help"],
 ] as const;

@@ -1,14 +1,17 @@
 import "../features/inbox/inbox.css";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Confirmation } from "../api/types.ts";
 import { Card } from "../features/confirmation/card/card.tsx";
 import { ReviewDialog } from "../features/confirmation/decide/review-dialog.tsx";
 import { type BoardState, board, MOST } from "../features/inbox/board.ts";
 import { FilterBar } from "../features/inbox/filter-bar.tsx";
+import { useFilters } from "../features/inbox/filters-in-address.ts";
 import { InboxList } from "../features/inbox/inbox-list.tsx";
 import { type Filters, NO_FILTERS } from "../features/inbox/select-rows.ts";
+import { shownIds, step } from "../features/inbox/triage.ts";
 import { useConfirmation } from "../features/inbox/use-confirmation.ts";
 import { useMore } from "../features/inbox/use-more.ts";
+import { usePicked } from "../features/inbox/use-picked.ts";
 import { type Rows, useRows } from "../features/inbox/use-rows.ts";
 import { go, to } from "../router.ts";
 import { Button } from "../ui/button.tsx";
@@ -19,14 +22,16 @@ import { useStore } from "../ui/store.ts";
 /** What waits on the left, the opened one on the right; on a phone one or the other. */
 export function InboxPage({ id }: { readonly id: string | undefined }): ReactNode {
   const state = useStore(board);
-  const [filters, setFilters] = useState<Filters>(NO_FILTERS);
-  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [filters, setFilters] = useFilters();
+  const { picked, pick, pickAll, clear } = usePicked();
   const view = useRows(filters);
   useMore(filters, state.partial);
-  const step = (by: 1 | -1): void => openNext(view.rows, id, by);
+  useShown(view.rows);
+  useFirstOpen(id, view.rows);
   useKeys({
-    j: () => step(1),
-    k: () => step(-1),
+    j: () => step(id, 1),
+    k: () => step(id, -1),
+    x: () => id !== undefined && pick(id, false),
     "/": () => document.getElementById("search")?.focus(),
     Escape: () => id !== undefined && go(),
   });
@@ -35,22 +40,11 @@ export function InboxPage({ id }: { readonly id: string | undefined }): ReactNod
       {id === undefined ? <h1 className="sr-only">Inbox</h1> : null}
       <section className="inbox-side" aria-label="Inbox">
         <FilterBar filters={filters} onFilter={setFilters} />
-        <ListHead
-          view={view}
-          isPartial={state.partial}
-          picked={picked}
-          onClear={() => setPicked(new Set())}
-        />
+        <ListHead view={view} isPartial={state.partial} picked={picked} onPickAll={pickAll} onClear={clear} />
         {view.rows.length === 0 ? (
           <NoRows state={state} filters={filters} />
         ) : (
-          <InboxList
-            rows={view.rows}
-            openId={id}
-            picked={picked}
-            onPick={(one) => setPicked(toggled(picked, one))}
-            onBusy={view.setBusy}
-          />
+          <InboxList rows={view.rows} openId={id} picked={picked} onPick={pick} onBusy={view.setBusy} />
         )}
       </section>
       <section className="inbox-main" aria-label="Confirmation">
@@ -60,19 +54,40 @@ export function InboxPage({ id }: { readonly id: string | undefined }): ReactNod
   );
 }
 
+/** Tells whoever steps through the list what is in it. */
+function useShown(rows: readonly Confirmation[]): void {
+  useEffect(() => shownIds.set(rows.map(({ id }) => id)), [rows]);
+}
+
+const WIDE = "(min-width: 761px)";
+
+/** Where there is room for both, the first request is open from the start; whoever closes it has it closed. */
+function useFirstOpen(id: string | undefined, rows: readonly Confirmation[]): void {
+  const wasOpen = useRef(id !== undefined);
+  const first = rows[0]?.id;
+  useEffect(() => {
+    if (id !== undefined) wasOpen.current = true;
+    if (wasOpen.current || first === undefined || !window.matchMedia(WIDE).matches) return;
+    wasOpen.current = true;
+    window.location.replace(to("confirmations", first));
+  }, [id, first]);
+}
+
 interface ListHeadProps {
   readonly view: Rows;
   /** More waits than is kept here. */
   readonly isPartial: boolean;
   readonly picked: ReadonlySet<string>;
+  readonly onPickAll: (ids: readonly string[]) => void;
   readonly onClear: () => void;
 }
 
 /** One line of a fixed height above the list: whatever it tells, no row moves. */
-function ListHead({ view, isPartial, picked, onClear }: ListHeadProps): ReactNode {
+function ListHead({ view, isPartial, picked, onPickAll, onClear }: ListHeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { rows, waiting, decided } = view;
-  const chosen = rows.filter(({ id, status, can }) => picked.has(id) && status === "requested" && can.decide);
+  const open = rows.filter(({ status, can }) => status === "requested" && can.decide);
+  const chosen = open.filter(({ id }) => picked.has(id));
   const close = (): void => {
     setOpen(false);
     onClear();
@@ -83,6 +98,11 @@ function ListHead({ view, isPartial, picked, onClear }: ListHeadProps): ReactNod
         <>
           <span>{chosen.length} selected</span>
           <span className="row">
+            {chosen.length === open.length ? null : (
+              <Button small look="quiet" onClick={() => onPickAll(open.map(({ id }) => id))}>
+                Select all {open.length}
+              </Button>
+            )}
             <Button small look="quiet" onClick={onClear}>
               Clear
             </Button>
@@ -131,7 +151,16 @@ function NoRows({ state, filters }: { readonly state: BoardState; readonly filte
   if (filters.show === "snoozed") return <Empty title="Nothing put off" />;
   if (filters.show === "unknown") return <Empty title="Every outcome is known" />;
   if (filters.show === "decided") return <Empty title="Nothing decided since this page was opened" />;
-  return <Empty title="Nothing waits for you">New requests appear here automatically.</Empty>;
+  return (
+    <Empty title="Nothing waits for you">
+      When an agent wants to do something that needs a person, it appears here by itself.{" "}
+      {state.me === undefined || state.me.apps.length === 0 ? null : (
+        <>
+          Try it: <a href={to("chat")}>talk to an agent</a> and ask it to do something.
+        </>
+      )}
+    </Empty>
+  );
 }
 
 function Loading(): ReactNode {
@@ -177,17 +206,4 @@ function OpenCard({ id }: { readonly id: string }): ReactNode {
       )}
     </>
   );
-}
-
-function openNext(rows: readonly Confirmation[], id: string | undefined, by: 1 | -1): void {
-  const index = rows.findIndex((row) => row.id === id);
-  const next = rows[index < 0 ? 0 : index + by];
-  if (next === undefined) return;
-  go("confirmations", next.id);
-}
-
-function toggled(all: ReadonlySet<string>, one: string): ReadonlySet<string> {
-  const next = new Set(all);
-  if (!next.delete(one)) next.add(one);
-  return next;
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 
 export type Keys = { readonly [key: string]: () => void };
 
-/** Acts on single keys, unless somebody types, holds a modifier or is in a dialog. */
+/** Acts on single keys, unless somebody types or is in a dialog; and on keys with Ctrl or Cmd, as `mod+k`, everywhere. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   useEffect(() => {
@@ -10,8 +10,9 @@ export function useKeys(keys: Keys): void {
   });
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isTyping(event.target)) return;
-      const act = latest.current[event.key];
+      const isMod = event.ctrlKey || event.metaKey;
+      if (event.altKey || event.repeat || (!isMod && isTyping(event.target))) return;
+      const act = latest.current[isMod ? `mod+${event.key}` : event.key];
       if (act === undefined || document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
       act();

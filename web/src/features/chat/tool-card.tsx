@@ -4,7 +4,9 @@ import { to } from "../../router.ts";
 import { ImportedBy } from "../../ui/imported-by.tsx";
 import { plainWords, Words } from "../../ui/words.tsx";
 import { ArgumentsView, Value } from "../confirmation/card/arguments-view.tsx";
-import { AskedArguments, Hint } from "../confirmation/card/card-question.tsx";
+import { AskedArguments } from "../confirmation/card/card-question.tsx";
+import { questionOf } from "../confirmation/card/question.ts";
+import { QuestionVoice, QuestionWords, WholeHint } from "../confirmation/card/question-voice.tsx";
 import { SeenScope, type Unseen, useUnseen } from "../confirmation/card/seen.tsx";
 import { Voice } from "../confirmation/card/voice.tsx";
 import { DecisionBar } from "../confirmation/decide/decision-bar.tsx";
@@ -95,7 +97,7 @@ function Asked({ confirmation }: { readonly confirmation: Confirmation }): React
   const isForm = isOpen && questionsIn(confirmation) !== undefined;
   return (
     <>
-      {isForm || !isOpen ? null : <Hint confirmation={confirmation} />}
+      {isForm || !isOpen ? null : <AskedQuestion confirmation={confirmation} />}
       {isForm ? null : (
         <SeenScope seen={seen}>
           <AskedArguments confirmation={confirmation} />
@@ -124,5 +126,18 @@ function OpenQuestion({
       <AnswerForms confirmation={confirmation} answer={answer} />
       <DecisionBar confirmation={confirmation} answer={answer} unseen={unseen} inChat />
     </div>
+  );
+}
+
+function AskedQuestion({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  return (
+    <>
+      <QuestionVoice confirmation={confirmation}>
+        <p className="card-hint">
+          <QuestionWords question={questionOf(confirmation)} />
+        </p>
+      </QuestionVoice>
+      <WholeHint confirmation={confirmation} />
+    </>
   );
 }

@@ -10,23 +10,23 @@ const asked = (status: Status): string => toolState(call(), { status } as Confir
 test("a call that somebody was asked about is where its confirmation is", () => {
   const statuses = ["requested", "approved", "executing", "succeeded", "failed", "unknown"] as const;
   expect(statuses.map(asked)).toEqual([
-    "Pending approval",
+    "Requested",
     "Approved",
     "Executing",
-    "Approved, completed",
-    "Approved, failed",
-    "Outcome unknown",
+    "Succeeded",
+    "Failed",
+    "Unknown",
   ]);
   expect((["denied", "expired", "cancelled"] as const).map(asked)).toEqual([
-    "Rejected",
+    "Denied",
     "Expired",
-    "Withdrawn",
+    "Cancelled",
   ]);
 });
 
 test("any other call is where its answer is", () => {
   expect(toolState(call(), undefined, true).word).toBe("Executing");
   expect(toolState(call(), undefined, false).word).toBe("Requested");
-  expect(toolState(call({ ok: true }), undefined, false).word).toBe("Completed");
+  expect(toolState(call({ ok: true }), undefined, false).word).toBe("Succeeded");
   expect(toolState(call({ error: "no" }), undefined, false).word).toBe("Failed");
 });

@@ -5,16 +5,17 @@ export interface StatusWord {
   readonly tone: "waiting" | "yes" | "no" | "doubt" | "busy" | "plain";
 }
 
+/** The words of the API and the command line, with a capital letter. */
 const WORDS: Readonly<Record<Status, StatusWord>> = {
-  requested: { word: "Waiting", tone: "waiting" },
+  requested: { word: "Requested", tone: "waiting" },
   approved: { word: "Approved", tone: "yes" },
-  executing: { word: "Running", tone: "busy" },
-  succeeded: { word: "Approved, done", tone: "yes" },
-  failed: { word: "Approved, failed", tone: "doubt" },
-  unknown: { word: "Outcome unknown", tone: "doubt" },
-  denied: { word: "Rejected", tone: "no" },
+  executing: { word: "Executing", tone: "busy" },
+  succeeded: { word: "Succeeded", tone: "yes" },
+  failed: { word: "Failed", tone: "doubt" },
+  unknown: { word: "Unknown", tone: "doubt" },
+  denied: { word: "Denied", tone: "no" },
   expired: { word: "Expired", tone: "plain" },
-  cancelled: { word: "Withdrawn", tone: "plain" },
+  cancelled: { word: "Cancelled", tone: "plain" },
 };
 
 export function statusWord(status: Status): StatusWord {
@@ -27,11 +28,11 @@ export function decisionSentence({ status, decision, withdrawal }: Confirmation)
     const { by, confirmed, via } = decision;
     const known = by.authenticated ? "" : ", unauthenticated";
     const forWhom = by.onBehalfOf === undefined ? "" : ` for ${by.onBehalfOf}`;
-    return `${confirmed ? "Approved" : "Rejected"} by ${by.id}${forWhom} (${via}${known}).`;
+    return `${confirmed ? "Approved" : "Denied"} by ${by.id}${forWhom} (${via}${known}).`;
   }
   if (status === "expired") return "Nobody decided in time. It did not run.";
   if (status === "cancelled")
-    return `Withdrawn${withdrawal === undefined ? "" : `: ${withdrawal}`}. It did not run.`;
+    return `Cancelled${withdrawal === undefined ? "" : `: ${withdrawal}`}. It did not run.`;
   return undefined;
 }
 

@@ -1,9 +1,10 @@
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { useStore } from "../../ui/store.ts";
-import { plainWords } from "../../ui/words.tsx";
+import { plainWords, Words } from "../../ui/words.tsx";
 import { board } from "./board.ts";
 import { type Filters, NO_FILTERS } from "./select-rows.ts";
+import { removeView, saveView, views } from "./views.ts";
 
 export interface FilterBarProps {
   readonly filters: Filters;
@@ -59,7 +60,63 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
           </Button>
         ) : null}
       </div>
+      <Views filters={filters} isFiltered={isFiltered} onFilter={onFilter} />
     </search>
+  );
+}
+
+/** Saved views, and saving one. */
+function Views({
+  filters,
+  isFiltered,
+  onFilter,
+}: FilterBarProps & { readonly isFiltered: boolean }): ReactNode {
+  const saved = useStore(views);
+  const [name, setName] = useState<string>();
+  const here = saved.find((view) => JSON.stringify(view.filters) === JSON.stringify(filters));
+  if (saved.length === 0 && !isFiltered) return null;
+  const save = (): void => {
+    if (name !== undefined && name.trim() !== "") saveView(name.trim(), filters);
+    setName(undefined);
+  };
+  return (
+    <div className="filters-row views">
+      {saved.map((view) => (
+        <Button key={view.name} small pressed={view === here} onClick={() => onFilter(view.filters)}>
+          <Words text={view.name} maxLength={40} />
+        </Button>
+      ))}
+      {here !== undefined ? (
+        <Button look="link" onClick={() => removeView(here.name)}>
+          Remove view
+        </Button>
+      ) : !isFiltered ? null : name === undefined ? (
+        <Button look="link" onClick={() => setName("")}>
+          Save view…
+        </Button>
+      ) : (
+        <form
+          className="filters-row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            save();
+          }}
+        >
+          <input
+            className="input"
+            aria-label="Name of the view"
+            placeholder="Name of the view"
+            maxLength={40}
+            value={name}
+            autoFocus
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Button small onClick={save}>
+            Save
+          </Button>
+        </form>
+      )}
+    </div>
   );
 }
 

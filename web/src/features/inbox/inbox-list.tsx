@@ -3,6 +3,7 @@ import type { Confirmation } from "../../api/types.ts";
 import { useStore } from "../../ui/store.ts";
 import { held, heldFor } from "../confirmation/decide/held.ts";
 import { InboxRow, ROW_HEIGHT } from "./inbox-row.tsx";
+import { step } from "./triage.ts";
 
 const OVERSCAN = 6;
 
@@ -10,7 +11,7 @@ export interface InboxListProps {
   readonly rows: readonly Confirmation[];
   readonly openId: string | undefined;
   readonly picked: ReadonlySet<string>;
-  readonly onPick: (id: string) => void;
+  readonly onPick: (id: string, isRange: boolean) => void;
   /** Pointer or focus came in, or left. */
   readonly onBusy: (isBusy: boolean) => void;
 }
@@ -44,6 +45,12 @@ export function InboxList({ rows, openId, picked, onPick, onBusy }: InboxListPro
       onScroll={({ currentTarget }) =>
         setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })
       }
+      onKeyDown={(event) => {
+        const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : undefined;
+        if (by === undefined) return;
+        event.preventDefault();
+        step(openId, by);
+      }}
       onPointerEnter={({ pointerType }) => mark({ pointer: pointerType === "mouse" })}
       onPointerLeave={() => mark({ pointer: false })}
       onFocus={() => mark({ focus: true })}

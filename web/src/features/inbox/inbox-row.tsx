@@ -1,10 +1,11 @@
 import { memo, type ReactNode } from "react";
 import type { Confirmation } from "../../api/types.ts";
 import { to } from "../../router.ts";
+import { Face } from "../../ui/face.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { plainWords, Words } from "../../ui/words.tsx";
 import { Deadline } from "../confirmation/card/deadline.tsx";
-import { headline } from "../confirmation/card/headline.ts";
+import { questionText } from "../confirmation/card/question.ts";
 import { StatusBadge } from "../confirmation/status-badge.tsx";
 
 export interface InboxRowProps {
@@ -15,14 +16,13 @@ export interface InboxRowProps {
   readonly isPicked: boolean;
   /** An answer to it is about to be sent: "Approving". */
   readonly verb: string | undefined;
-  readonly onPick: (id: string) => void;
+  readonly onPick: (id: string, isRange: boolean) => void;
 }
 
-/** One line of the inbox: what, how much, on what; from whom; how long there is. */
+/** One line of the inbox: the question; beneath it who asks, with which tool; how long there is. */
 export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode {
   const { confirmation, position, count, isOpen, isPicked, verb, onPick } = props;
-  const { id, tool, agent, user, args, status, can, truncated } = confirmation;
-  const { amount, target } = headline(args);
+  const { id, tool, agent, user, status, can, truncated } = confirmation;
   const isWaiting = status === "requested";
   return (
     <li
@@ -37,7 +37,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
           aria-label={`Select ${plainWords(tool)} for ${plainWords(user)}`}
           checked={isPicked}
           disabled={!isWaiting || !can.decide || verb !== undefined}
-          onChange={() => onPick(id)}
+          onChange={({ nativeEvent }) => onPick(id, (nativeEvent as unknown as MouseEvent).shiftKey)}
         />
       </label>
       <a
@@ -47,23 +47,16 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
         aria-current={isOpen ? "true" : undefined}
       >
         <span className="row-first">
-          <span className="row-tool">
-            <Words text={tool} maxLength={200} />
-          </span>
-          {amount === undefined ? null : (
-            <span className="row-amount">
-              <Words text={amount.text} />
-            </span>
-          )}
+          <Words text={questionText(confirmation)} />
         </span>
         <span className="row-second">
-          {target === undefined ? null : (
-            <span className="row-target">
-              <Words text={target.text} />
-            </span>
-          )}
+          <Face name={user} />
           <span className="row-from">
-            <Words text={user} maxLength={120} /> · <Words text={agent} maxLength={120} />
+            <Words text={user} maxLength={120} /> ·{" "}
+            <span className="row-tool">
+              <Words text={tool} maxLength={200} />
+            </span>{" "}
+            · <Words text={agent} maxLength={120} />
             {truncated === true ? " · long" : null}
           </span>
         </span>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { to } from "../../router.ts";
 import { tell } from "../../ui/messages.ts";
 import { Store, useStore } from "../../ui/store.ts";
+import { questionText } from "../confirmation/card/question.ts";
 import { board } from "./board.ts";
 
 const PLACE = "countersign.notify";
@@ -44,7 +45,7 @@ export function useNotifications(): void {
     for (const { id } of waiting) known.current.add(id);
     const [first] = news;
     if (!isOn || first === undefined || !document.hidden) return;
-    const text = displayText(first.hint, { newlines: "show", maxLength: LONGEST });
+    const text = displayText(questionText(first), { newlines: "show", maxLength: LONGEST });
     const title = news.length === 1 ? `${first.tool} waits for you` : `${news.length} requests wait for you`;
     show(displayText(title, { newlines: "show", maxLength: LONGEST }), text, () => {
       window.focus();

@@ -40,6 +40,7 @@ export function Surroundings({ context, turnAction }: SurroundingsProps): ReactN
   if ("detail" in context) return <p className="muted small card-section">{context.detail}</p>;
   return (
     <>
+      <Conversation messages={context.conversation} />
       {context.turn.length === 0 ? null : (
         <section className="card-section">
           <div className="spread">
@@ -55,7 +56,6 @@ export function Surroundings({ context, turnAction }: SurroundingsProps): ReactN
           <MiniList items={context.earlier} />
         </section>
       )}
-      <Conversation messages={context.conversation} />
     </>
   );
 }

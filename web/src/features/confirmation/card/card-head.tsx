@@ -1,65 +1,86 @@
 import type { ReactNode } from "react";
 import type { Confirmation } from "../../../api/types.ts";
+import { Face } from "../../../ui/face.tsx";
+import { Ago } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
-import { questionsIn } from "../forms/questions.ts";
 import { StatusBadge } from "../status-badge.tsx";
 import { Deadline } from "./deadline.tsx";
-import { headline } from "./headline.ts";
+import { type Fact, headline } from "./headline.ts";
+import { type Question, questionOf } from "./question.ts";
+import { QuestionVoice, QuestionWords } from "./question-voice.tsx";
 
-/** What it is about, before anything else: the action, how much, on what; the state and the time left. */
+/** The question first, in plain words; above it the tool, below it who asks. */
 export function CardHead({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { args, status, expiresAt, source } = confirmation;
-  const { target, amount } = headline(args);
+  const { tool, question: name, status, expiresAt, source, settlement } = confirmation;
+  const question = questionOf(confirmation);
   return (
     <header className="card-head">
       <div className="spread">
-        <StatusBadge status={status} settlement={confirmation.settlement} />
+        <StatusBadge status={status} settlement={settlement} />
         {status === "requested" && expiresAt !== undefined ? <Deadline at={expiresAt} /> : null}
       </div>
-      <h1 className="card-title" tabIndex={-1}>
-        <Title confirmation={confirmation} />
-      </h1>
+      <QuestionVoice confirmation={confirmation}>
+        <h1 className="card-title" tabIndex={-1}>
+          <span className="card-eyebrow">
+            <Words text={tool} maxLength={120} />
+            {name === undefined || question.from === "us" ? null : (
+              <>
+                {" "}
+                · <Words text={name} maxLength={120} />
+              </>
+            )}
+          </span>{" "}
+          <QuestionWords question={question} />
+        </h1>
+      </QuestionVoice>
       {source === undefined ? null : (
         <p className="card-source">
           from <Words text={source} maxLength={120} />
         </p>
       )}
-      {(target === undefined && amount === undefined) || questionsIn(confirmation) !== undefined ? null : (
-        <p className="card-facts">
-          {amount === undefined ? null : (
-            <span className="card-amount">
-              <span className="sr-only">{amount.name}: </span>
-              <Words text={amount.text} />
-            </span>
-          )}
-          {target === undefined ? null : (
-            <span className="card-target">
-              <span className="card-fact-name">
-                <Words text={target.name} maxLength={40} />
-              </span>{" "}
-              <Words text={target.text} />
-            </span>
-          )}
-        </p>
-      )}
+      <p className="card-by">
+        <Face name={confirmation.user} />
+        <span>
+          <Words text={confirmation.user} maxLength={120} />
+          <span className="muted">
+            {" "}
+            by <Words text={confirmation.agent} maxLength={80} /> · <Ago at={confirmation.requestedAt} />
+          </span>
+        </span>
+      </p>
+      <Facts confirmation={confirmation} question={question} />
     </header>
   );
 }
 
-/** The action; or that there are questions, where that is all it is about. */
-function Title({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { tool, question } = confirmation;
-  const asked = questionsIn(confirmation)?.length ?? 0;
-  if (asked > 0) return asked === 1 ? "A question for you" : `${asked} questions for you`;
+/** How much and on what, where an author's question does not say so already. */
+function Facts({
+  confirmation: { args },
+  question,
+}: {
+  readonly confirmation: Confirmation;
+  readonly question: Question;
+}): ReactNode {
+  if (question.from === "us") return null;
+  const { amount, target } = headline(args);
+  const said = question.pieces.map(({ text }) => text).join(" ");
+  const facts = [amount, target].filter((fact) => fact !== undefined).filter((fact) => !says(said, fact));
+  if (facts.length === 0) return null;
   return (
-    <>
-      <Words text={tool} maxLength={120} />
-      {question === undefined ? null : (
-        <span className="card-question">
-          {" "}
-          · <Words text={question} maxLength={120} />
+    <p className="card-facts">
+      {facts.map((fact) => (
+        <span key={fact.name}>
+          <span className="card-fact-name">
+            <Words text={fact.name} maxLength={40} />
+          </span>{" "}
+          <Words text={fact.text} />
         </span>
-      )}
-    </>
+      ))}
+    </p>
   );
+}
+
+function says(said: string, { text }: Fact): boolean {
+  const digits = text.replace(/\D/g, "");
+  return said.includes(text) || (digits !== "" && said.replace(/\D/g, "").includes(digits));
 }

@@ -8,6 +8,7 @@ import { QuestionsView } from "../forms/questions-view.tsx";
 import { ArgumentsView } from "./arguments-view.tsx";
 import { Changes } from "./changes.tsx";
 import { DiffView } from "./diff-view.tsx";
+import { WholeHint } from "./question-voice.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { Voice } from "./voice.tsx";
 
@@ -22,7 +23,7 @@ export function CardQuestion({ confirmation }: { readonly confirmation: Confirma
   return (
     <section className="card-section" aria-label="What is asked">
       {isForm ? null : questions === undefined ? (
-        <Hint confirmation={confirmation} />
+        <WholeHint confirmation={confirmation} />
       ) : (
         <QuestionsView confirmation={confirmation} questions={questions} />
       )}
@@ -90,32 +91,6 @@ function ChangedBy({
         <RawJson value={args} label="Raw JSON of what runs" />
       </div>
       <Changes before={before} after={args} />
-    </Voice>
-  );
-}
-
-/** What the question says, and in whose words. */
-export function Hint({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { hint, tool, source, askedByTool } = confirmation;
-  const isOurs = hint === `Approve execution of tool ${tool}?`;
-  return (
-    <Voice of={source === undefined || isOurs ? "author" : "server"}>
-      <span className="voice-name">
-        {isOurs ? (
-          "The question"
-        ) : source !== undefined ? (
-          <>
-            Text from <Words text={source} maxLength={120} />
-          </>
-        ) : askedByTool === true ? (
-          "The tool asks"
-        ) : (
-          "Text from the tool’s author"
-        )}
-      </span>
-      <p className="card-hint">
-        <Words text={hint} block maxLength={2000} />
-      </p>
     </Voice>
   );
 }

@@ -53,11 +53,11 @@ export function Card({ confirmation }: CardProps): ReactNode {
             <CardConsequences confirmation={confirmation} isAmended={answer.amended !== undefined} />
           </>
         ) : null}
-        <CardFacts confirmation={confirmation} asker={contextValue(context)?.asker} />
         <Surroundings
           context={context}
           turnAction={<ApproveTurn turn={[confirmation, ...(contextValue(context)?.turn ?? [])]} />}
         />
+        <CardFacts confirmation={confirmation} asker={contextValue(context)?.asker} />
         {can.cancel && !can.decide ? <WithdrawButton confirmation={confirmation} /> : null}
       </div>
       {status === "requested" ? (

@@ -3,7 +3,7 @@ import { headline } from "./headline.ts";
 
 test("amount, unit and target are found by what arguments are called", () => {
   expect(headline({ note: "x", totalAmount: 12.5, currency: "EUR", recipient_email: "a@b" })).toEqual({
-    amount: { name: "totalAmount", text: "12.5 EUR" },
+    amount: { name: "totalAmount", text: "12.50 EUR" },
     target: { name: "recipient_email", text: "a@b" },
   });
 });
@@ -23,7 +23,7 @@ test("a large number keeps all its digits", () => {
 
 test("a count is told as one", () => {
   expect(headline({ item: "desk", quantity: 3 })).toMatchObject({
-    amount: { text: "× 3" },
+    amount: { text: "3 ×" },
     target: { text: "desk" },
   });
   expect(headline({ approved_days: 5 }).amount?.text).toBe("5 days");

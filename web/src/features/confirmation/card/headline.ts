@@ -8,15 +8,15 @@ export interface Fact {
 }
 
 /** Names that say how much, the plainest first, and how that is told; a name counts by its last word, as in `totalAmount`. */
-const AMOUNTS: { readonly [word: string]: (number: string, unit: string) => string } = {
+const AMOUNTS: { readonly [word: string]: (number: string, unit: string, value: unknown) => string } = {
   amount: withUnit,
   total: withUnit,
   sum: withUnit,
   price: withUnit,
   cost: withUnit,
   value: withUnit,
-  quantity: (number) => `× ${number}`,
-  count: (number) => `× ${number}`,
+  quantity: (number) => `${number} ×`,
+  count: (number) => `${number} ×`,
   days: (number) => `${number} days`,
   hours: (number) => `${number} hours`,
   bytes: (number) => `${number} bytes`,
@@ -56,6 +56,7 @@ const TARGETS = [
   "command",
   "query",
   "purpose",
+  "reason",
 ];
 const COMPANIONS = ["currency", "unit"];
 const LONGEST = 80;
@@ -71,7 +72,9 @@ export function headline(args: JsonObject): { readonly target?: Fact; readonly a
   const unit = pick(rest, COMPANIONS, (value) => typeof value === "string" && value.length <= 8);
   return {
     ...(target === undefined ? {} : { target }),
-    ...(amount === undefined ? {} : { amount: { ...amount, text: told(amount, unit?.text ?? "") } }),
+    ...(amount === undefined
+      ? {}
+      : { amount: { ...amount, text: told(amount, unit?.text ?? "", args[amount.name]) } }),
   };
 }
 
@@ -89,12 +92,25 @@ function firstQuestion({ questions }: JsonObject): Fact | undefined {
   return typeof question === "string" && question.trim() !== "" ? toFact("asks", question) : undefined;
 }
 
-function told({ name, text }: Fact, unit: string): string {
-  return AMOUNTS[lastWord(name)]?.(text, unit) ?? text;
+function told({ name, text }: Fact, unit: string, value: unknown): string {
+  return AMOUNTS[lastWord(name)]?.(text, unit, value) ?? text;
 }
 
-function withUnit(number: string, unit: string): string {
-  return unit === "" ? number : `${number} ${unit}`;
+/** With the digits that the currency has: `10.50 USD`. */
+function withUnit(number: string, unit: string, value: unknown): string {
+  if (unit === "") return number;
+  const digits = typeof value === "number" && !Number.isInteger(value) ? digitsOf(unit) : undefined;
+  return `${digits === undefined ? number : localised(value as number, digits)} ${unit}`;
+}
+
+function digitsOf(currency: string): number | undefined {
+  if (!/^[A-Z]{3}$/.test(currency)) return undefined;
+  return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits;
+}
+
+function localised(value: number, digits: number): string {
+  // Never rounded: what has more digits than its currency keeps them.
+  return value.toLocaleString(undefined, { minimumFractionDigits: digits, maximumFractionDigits: 20 });
 }
 
 function pick(
@@ -117,11 +133,16 @@ function toFact(name: string, value: unknown): Fact {
   return { name, text: text.length > LONGEST ? `${Array.from(text).slice(0, LONGEST).join("")}…` : text };
 }
 
-function lastWord(name: string): string {
-  return (
-    name
-      .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-      .split(/[\s_.-]+/)
-      .at(-1) ?? ""
-  ).toLowerCase();
+/** The last word of a name, as in `totalAmount`. */
+export function lastWord(name: string): string {
+  return wordsOf(name).at(-1) ?? "";
+}
+
+/** The words of a name in snake or camel case. */
+export function wordsOf(name: string): readonly string[] {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .split(/[\s_.:/-]+/)
+    .filter(Boolean)
+    .map((word) => word.toLowerCase());
 }

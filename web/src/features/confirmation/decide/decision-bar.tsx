@@ -1,13 +1,14 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { Confirmation } from "../../../api/types.ts";
-import { go } from "../../../router.ts";
+import type { Confirmation, Decision } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { useNow } from "../../../ui/clock.ts";
 import { HoldButton } from "../../../ui/hold-button.tsx";
 import { useKeys } from "../../../ui/keys.ts";
 import { useStore } from "../../../ui/store.ts";
 import { board } from "../../inbox/board.ts";
-import { snooze, snoozed, wake } from "../../inbox/snoozed.ts";
+import { SnoozeDialog } from "../../inbox/snooze-dialog.tsx";
+import { snoozed, wake } from "../../inbox/snoozed.ts";
+import { advance } from "../../inbox/triage.ts";
 import type { Unseen } from "../card/seen.tsx";
 import { RejectForm } from "../forms/reject-form.tsx";
 import { approveOff, decideOff } from "./approve-off.ts";
@@ -16,8 +17,7 @@ import { decide } from "./send-decisions.ts";
 import type { Answer } from "./use-answer.ts";
 import { useSettled } from "./use-settled.ts";
 
-const HOUR_MS = 3_600_000;
-const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const TIME = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" });
 
 export interface DecisionBarProps {
   readonly confirmation: Confirmation;
@@ -38,17 +38,17 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
   const readiness = { confirmation, unseen, settled, online, now: useNow(), fault: answer.fault };
   const off = approveOff(readiness);
   const rejectOff = decideOff(readiness);
-  const approve = (): void => decide([{ id, ...answer.approval() }]);
+  const say = (decision: Decision): void => {
+    decide([{ id, ...decision }]);
+    if (!inChat) advance(id);
+  };
+  const approve = (): void => say(answer.approval());
   // Where only the form keeps it from being sent, what is wrong is marked in it.
   const showFaults = off !== undefined && off === answer.fault ? () => markFaults(answer) : undefined;
   const verbs = verbsOf(answer);
   const listens = !inChat && waiting === undefined;
   useKeys({
-    a: () => {
-      if (!listens || layout?.hold === true) return;
-      if (off === undefined) approve();
-      else showFaults?.();
-    },
+    a: () => listens && layout?.hold !== true && (off === undefined ? approve() : showFaults?.()),
     // Opening the form decides nothing, so it need not wait for the card to settle.
     r: () => listens && confirmation.can.decide && setRejecting(true),
   });
@@ -61,7 +61,7 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
         verb={verbs.no}
         onReject={(reason) => {
           setRejecting(false);
-          decide([{ id, confirmed: false, version, ...(reason === "" ? {} : { reason }) }]);
+          say({ confirmed: false, version, ...(reason === "" ? {} : { reason }) });
         }}
         onCancel={() => setRejecting(false)}
       />
@@ -114,6 +114,8 @@ function markFaults(answer: Answer): void {
 /** Hides it for this person in this browser; decides nothing. */
 function NotNow({ id }: { readonly id: string }): ReactNode {
   const until = useStore(snoozed)[id] ?? 0;
+  const [isOpen, setOpen] = useState(false);
+  useKeys({ h: () => setOpen(true) });
   if (until > Date.now()) {
     return (
       <Button look="quiet" onClick={() => wake(id)}>
@@ -122,15 +124,12 @@ function NotNow({ id }: { readonly id: string }): ReactNode {
     );
   }
   return (
-    <Button
-      look="quiet"
-      onClick={() => {
-        snooze(id, Date.now() + HOUR_MS);
-        go();
-      }}
-    >
-      Not now
-    </Button>
+    <>
+      <Button look="quiet" onClick={() => setOpen(true)}>
+        Not now… <kbd aria-hidden="true">h</kbd>
+      </Button>
+      {isOpen ? <SnoozeDialog id={id} onClose={() => setOpen(false)} /> : null}
+    </>
   );
 }
 

@@ -4,6 +4,8 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { ArgumentsView } from "../card/arguments-view.tsx";
+import { questionOf } from "../card/question.ts";
+import { QuestionWords } from "../card/question-voice.tsx";
 import { SeenScope, type Unseen, unseenSentence, useUnseen } from "../card/seen.tsx";
 import { RejectForm } from "../forms/reject-form.tsx";
 import { decide } from "./send-decisions.ts";
@@ -20,7 +22,9 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
   const [reviewed] = useState(confirmations);
   const { unseen, seen } = useUnseen();
   const settled = useSettled("open");
-  const plain = reviewed.filter((one) => ownCard(one) === undefined);
+  const { unticked, tick } = useUnticked();
+  const ticked = reviewed.filter(({ id }) => !unticked.has(id));
+  const plain = ticked.filter((one) => ownCard(one) === undefined);
   const [isRejecting, setRejecting] = useState(false);
   const approve = (): void => {
     decide(plain.map(({ id, version }) => ({ id, version, confirmed: true })));
@@ -28,24 +32,30 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
   };
   const reject = (reason: string): void => {
     const why = reason === "" ? {} : { reason };
-    decide(reviewed.map(({ id, version }) => ({ id, version, confirmed: false, ...why })));
+    decide(ticked.map(({ id, version }) => ({ id, version, confirmed: false, ...why })));
     onClose();
   };
-  const off = reviewOff(unseen, plain.length, settled);
+  const off = noneOf(ticked) ?? reviewOff(unseen, plain.length, settled);
+  const rejectWord = `Reject ${ticked.length === reviewed.length ? "all " : ""}${ticked.length}`;
   return (
     <Dialog title={`Review ${reviewed.length}`} onClose={onClose}>
       <SeenScope seen={seen}>
         <ol className="review" tabIndex={0}>
           {reviewed.map((one) => (
-            <ReviewItem key={one.id} confirmation={one} />
+            <ReviewItem
+              key={one.id}
+              confirmation={one}
+              isTicked={!unticked.has(one.id)}
+              onTick={() => tick(one.id)}
+            />
           ))}
         </ol>
       </SeenScope>
       {isRejecting ? (
         <RejectForm
-          id="several"
+          id={reviewed[0]?.id ?? ""}
           off={settled ? undefined : "Look first."}
-          verb={`Reject all ${reviewed.length}`}
+          verb={rejectWord}
           onReject={reject}
           onCancel={() => setRejecting(false)}
         />
@@ -58,8 +68,8 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
             <Button look="quiet" onClick={onClose}>
               Back
             </Button>
-            <Button look="reject" onClick={() => setRejecting(true)}>
-              Reject all {reviewed.length}…
+            <Button look="reject" off={noneOf(ticked)} onClick={() => setRejecting(true)}>
+              {rejectWord}…
             </Button>
             <Button look="approve" off={off} onClick={approve}>
               {`Approve ${plain.length === reviewed.length ? "all " : ""}${plain.length}`}
@@ -71,19 +81,47 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
   );
 }
 
-function ReviewItem({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { tool, hint, args } = confirmation;
+/** Those that are left out of the review. */
+function useUnticked(): { readonly unticked: ReadonlySet<string>; readonly tick: (id: string) => void } {
+  const [unticked, setUnticked] = useState<ReadonlySet<string>>(new Set());
+  const tick = (id: string): void => {
+    const next = new Set(unticked);
+    if (!next.delete(id)) next.add(id);
+    setUnticked(next);
+  };
+  return { unticked, tick };
+}
+
+function noneOf(ticked: readonly Confirmation[]): string | undefined {
+  return ticked.length === 0 ? "None is selected." : undefined;
+}
+
+interface ReviewItemProps {
+  readonly confirmation: Confirmation;
+  readonly isTicked: boolean;
+  readonly onTick: () => void;
+}
+
+function ReviewItem({ confirmation, isTicked, onTick }: ReviewItemProps): ReactNode {
+  const { tool, user, args } = confirmation;
   const apart = ownCard(confirmation);
   return (
-    <li>
-      <h3>
-        <Words text={tool} maxLength={120} />
-      </h3>
-      <p className="small muted">
-        <Words text={hint} block maxLength={300} />
-      </p>
-      <ArgumentsView args={args} />
-      {apart === undefined ? null : <p className="small muted">Left out: {apart}</p>}
+    <li className={isTicked ? undefined : "review-out"}>
+      <label className="review-head">
+        <input type="checkbox" checked={isTicked} onChange={onTick} />
+        <strong>
+          <QuestionWords question={questionOf(confirmation)} />
+        </strong>
+      </label>
+      {isTicked ? (
+        <>
+          <p className="small muted">
+            <Words text={`${tool} · ${user}`} maxLength={200} />
+          </p>
+          <ArgumentsView args={args} />
+          {apart === undefined ? null : <p className="small muted">Left out: {apart}</p>}
+        </>
+      ) : null}
     </li>
   );
 }

@@ -1,0 +1,107 @@
+import { type ReactNode, useState } from "react";
+import { questionText } from "./features/confirmation/card/question.ts";
+import { undoLast } from "./features/confirmation/decide/held.ts";
+import { board } from "./features/inbox/board.ts";
+import { setFilters } from "./features/inbox/filters-in-address.ts";
+import { type Filters, NO_FILTERS } from "./features/inbox/select-rows.ts";
+import { views } from "./features/inbox/views.ts";
+import { go } from "./router.ts";
+import { Dialog } from "./ui/dialog.tsx";
+import { useStore } from "./ui/store.ts";
+import { Words } from "./ui/words.tsx";
+
+interface Command {
+  readonly name: string;
+  readonly act: () => void;
+}
+
+const MOST = 12;
+
+/** One field that leads everywhere: pages, views, filters and what waits. */
+export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const found = useCommands(text).slice(0, MOST);
+  const run = (command: Command | undefined): void => {
+    if (command === undefined) return;
+    onClose();
+    command.act();
+  };
+  return (
+    <Dialog title="Go to or do" onClose={onClose}>
+      <input
+        className="input"
+        aria-label="Command"
+        placeholder="A page, a view, a tool, a request…"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette"
+        aria-activedescendant={found.length === 0 ? undefined : `palette-${chosen}`}
+        value={text}
+        autoFocus
+        onChange={(event) => {
+          setText(event.target.value);
+          setChosen(0);
+        }}
+        onKeyDown={(event) => {
+          const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+          if (event.key === "Enter") run(found[chosen]);
+          if (by === 0) return;
+          event.preventDefault();
+          setChosen(Math.min(found.length - 1, Math.max(0, chosen + by)));
+        }}
+      />
+      <div className="palette" id="palette" role="listbox" aria-label="Commands">
+        {found.map((command, index) => (
+          <div
+            key={`${index} ${command.name}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onPointerMove={() => setChosen(index)}
+            onClick={() => run(command)}
+          >
+            <Words text={command.name} maxLength={160} />
+          </div>
+        ))}
+      </div>
+      {found.length === 0 ? <p className="muted">Nothing is called like that.</p> : null}
+    </Dialog>
+  );
+}
+
+const PAGES: readonly Command[] = [
+  { name: "Inbox", act: () => go() },
+  { name: "My requests", act: () => go("mine") },
+  { name: "History", act: () => go("history") },
+  { name: "Unknown outcomes", act: () => go("unknown") },
+  { name: "Chat", act: () => go("chat") },
+  { name: "Who I am, and log out", act: () => go("login") },
+  { name: "Undo the last answer", act: undoLast },
+];
+
+function useCommands(text: string): readonly Command[] {
+  const { confirmations } = useStore(board);
+  const saved = useStore(views);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = ({ name }: Command): boolean => words.every((word) => name.toLowerCase().includes(word));
+  const open = [...confirmations.values()].filter(({ status }) => status === "requested");
+  const tools = [...new Set(open.map(({ tool }) => tool))];
+  return [
+    ...PAGES,
+    ...saved.map(({ name, filters }) => ({ name: `View: ${name}`, act: () => show(filters) })),
+    ...tools.map((tool) => ({
+      name: `Only ${tool}`,
+      act: () => show({ ...NO_FILTERS, tool }),
+    })),
+    // Long lists are searched only once something is typed.
+    ...(words.length === 0
+      ? []
+      : open.map((one) => ({ name: questionText(one), act: () => go("confirmations", one.id) }))),
+  ].filter(matches);
+}
+
+function show(filters: Filters): void {
+  go();
+  setFilters(filters);
+}
