@@ -144,6 +144,7 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await button(/^Approve/).click();
   await look(inbox, "held");
   await sendNow();
+  await open(server.shown.simple);
   await card.locator(".card-head").getByText("Succeeded").waitFor();
   await surrounded(inbox);
   await look(inbox, "approved");
@@ -152,6 +153,7 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await page.getByLabel("Audit log").check();
   await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
+  await open(server.shown.questions);
   await card.locator(".card-head").getByText("Succeeded").waitFor();
   await look(inbox, "answered");
   for (const state of ["expired", "failed"] as const) {

@@ -164,7 +164,12 @@ export interface CardLayout {
   readonly hold?: true;
   /** Names of two arguments that are one text before and after; shown as a diff beside the arguments. */
   readonly diff?: { readonly before: string; readonly after: string };
+  /** How arguments are shown, by their names. Without it their names decide; what a model writes never does. */
+  readonly display?: { readonly [argument: string]: ArgumentDisplay };
 }
+
+/** How a text is shown: as it is, as code, as a unified diff, as an address, or as the body of an e-mail. */
+export type ArgumentDisplay = "text" | "code" | "sql" | "shell" | "patch" | "url" | "email";
 
 /** What is put before a person. A change of it moves `shownVersion`. */
 export interface Shown {

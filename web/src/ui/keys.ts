@@ -1,11 +1,12 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 
 export type Keys = { readonly [key: string]: () => void };
 
 /** Acts on single keys, unless somebody types or is in a dialog; and on keys with Ctrl or Cmd, as `mod+k`, everywhere. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
-  useEffect(() => {
+  // Before anything is drawn: a key must not meet what was there before.
+  useLayoutEffect(() => {
     latest.current = keys;
   });
   useEffect(() => {

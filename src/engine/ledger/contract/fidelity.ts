@@ -100,7 +100,7 @@ const shown: Required<Shown> = {
   question: "manager",
   askedByTool: true,
   onDenied: "invoke",
-  layout: { hold: true, diff: { before: "old", after: "new" } },
+  layout: { hold: true, diff: { before: "old", after: "new" }, display: { note: "code" } },
 };
 
 const vote: Required<Vote> = {

@@ -1,8 +1,21 @@
 import { memo, type ReactNode } from "react";
-import type { JsonObject, JsonValue } from "../../../api/types.ts";
+import type { Confirmation, JsonObject, JsonValue } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { CodeView } from "./code-view.tsx";
+import { DiffView } from "./diff-view.tsx";
+import { meaningOf } from "./meaning.ts";
 import { EndMark, useFold } from "./seen.tsx";
+import { UrlView } from "./url-view.tsx";
+import {
+  columnsOf,
+  diffOf,
+  type Email,
+  emailOf,
+  type NamedText,
+  type TextKind,
+  textKind,
+} from "./what-it-is.ts";
 
 /** About forty lines: what fits a screen or two is shown whole. */
 const LONG_TEXT = 3200;
@@ -13,35 +26,94 @@ const DEEP = 3;
 /** From here on it is shown as JSON: every level of fields is narrower than the one around it. */
 const TOO_DEEP = 6;
 
-/** Arguments laid out for reading: objects as fields, long lines wrapped, long values folded and counted as unseen. */
-export const ArgumentsView = memo(function ArgumentsView({ args }: { readonly args: JsonObject }): ReactNode {
+type Layout = Confirmation["layout"];
+
+export interface ArgumentsViewProps {
+  readonly args: JsonObject;
+  /** How the tool's author wants them shown. */
+  readonly layout?: Layout | undefined;
+}
+
+/**
+ * Arguments laid out for reading, each as what it is: an edit as a diff, an e-mail as an e-mail, code as code, the rest
+ * as fields. Everything is there; what is long is folded and counts as unseen.
+ */
+export const ArgumentsView = memo(function ArgumentsView({ args, layout }: ArgumentsViewProps): ReactNode {
   if (Object.keys(args).length === 0) return <p className="muted">No arguments.</p>;
+  const diff = diffOf(args, layout);
+  const email = diff === undefined ? emailOf(args, layout) : undefined;
+  const laidOut = [diff?.before, diff?.after, ...(email?.head ?? []), email?.body].map((part) => part?.name);
+  const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !laidOut.includes(name)));
   return (
     <>
-      <Fields value={args} depth={0} />
+      {diff === undefined ? null : <Edit before={diff.before} after={diff.after} />}
+      {email === undefined ? null : <EmailView email={email} />}
+      {Object.keys(rest).length === 0 ? null : <Fields value={rest} depth={0} layout={layout} />}
       <EndMark />
     </>
   );
 });
 
-function Fields({ value, depth }: { readonly value: JsonObject; readonly depth: number }): ReactNode {
+function Edit({ before, after }: { readonly before: NamedText; readonly after: NamedText }): ReactNode {
+  const lines = before.text.split("\n").length + after.text.split("\n").length;
+  const view = <DiffView before={before.text} after={after.text} />;
+  return (
+    <div className="edit">
+      <p className="small muted">
+        From <Words text={before.name} maxLength={60} /> to <Words text={after.name} maxLength={60} />
+      </p>
+      {lines > LONG_LINES * 4 ? <Fold label={`Show the change, ${lines} lines`}>{view}</Fold> : view}
+    </div>
+  );
+}
+
+function EmailView({ email: { head, body } }: { readonly email: Email }): ReactNode {
+  return (
+    <div className="email" role="group" aria-label="E-mail">
+      <dl className="email-head">
+        {head.map(({ name, text }) => (
+          <div key={name}>
+            <dt>
+              <Words text={name} maxLength={60} />
+            </dt>
+            <dd>
+              <Words text={text} block />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <div className="email-body">
+        <Text text={body.text} kind="plain" />
+      </div>
+    </div>
+  );
+}
+
+interface FieldsProps {
+  readonly value: JsonObject;
+  readonly depth: number;
+  readonly layout?: Layout | undefined;
+}
+
+function Fields({ value, depth, layout }: FieldsProps): ReactNode {
   const entries = Object.entries(value);
-  if (entries.length > LONG_LIST) {
-    return (
-      <>
-        <FieldList entries={entries.slice(0, LONG_LIST)} depth={depth} />
-        <Fold label={`Show ${entries.length - LONG_LIST} more fields`}>
-          <FieldList entries={entries.slice(LONG_LIST)} depth={depth} />
-        </Fold>
-      </>
-    );
-  }
-  return <FieldList entries={entries} depth={depth} />;
+  const list = (some: typeof entries): ReactNode => (
+    <FieldList entries={some} around={value} depth={depth} layout={layout} />
+  );
+  if (entries.length <= LONG_LIST) return list(entries);
+  return (
+    <>
+      {list(entries.slice(0, LONG_LIST))}
+      <Fold label={`Show ${entries.length - LONG_LIST} more fields`}>{list(entries.slice(LONG_LIST))}</Fold>
+    </>
+  );
 }
 
 function FieldList(props: {
   readonly entries: readonly (readonly [string, JsonValue])[];
+  readonly around: JsonObject;
   readonly depth: number;
+  readonly layout: Layout;
 }): ReactNode {
   return (
     <dl className={props.depth === 0 ? "fields" : "fields fields-inner"}>
@@ -51,7 +123,12 @@ function FieldList(props: {
             <Words text={name} maxLength={200} />
           </dt>
           <dd>
-            <Value value={value} depth={props.depth} />
+            <Value
+              value={value}
+              depth={props.depth}
+              kind={typeof value === "string" ? textKind(name, value, props.layout) : "plain"}
+            />
+            <Meaning text={meaningOf(name, value, props.around)} />
           </dd>
         </div>
       ))}
@@ -59,19 +136,23 @@ function FieldList(props: {
   );
 }
 
-/** One value of any kind. */
-export function Value({
-  value,
-  depth = 0,
-}: {
+function Meaning({ text }: { readonly text: string | undefined }): ReactNode {
+  return text === undefined ? null : <span className="meaning"> {text}</span>;
+}
+
+interface ValueProps {
   readonly value: JsonValue;
   readonly depth?: number;
-}): ReactNode {
-  if (typeof value === "string") return <Text text={value} />;
+  readonly kind?: TextKind;
+}
+
+/** One value of any kind. */
+export function Value({ value, depth = 0, kind = "plain" }: ValueProps): ReactNode {
+  if (typeof value === "string") return <Text text={value} kind={kind} />;
   if (value === null || typeof value !== "object") return <code className="scalar">{String(value)}</code>;
   const isEmpty = Object.keys(value).length === 0;
   if (isEmpty) return <code className="scalar">{Array.isArray(value) ? "[ ]" : "{ }"}</code>;
-  if (depth >= TOO_DEEP) return <Text text={JSON.stringify(value, undefined, 1)} />;
+  if (depth >= TOO_DEEP) return <Text text={JSON.stringify(value, undefined, 1)} kind="plain" />;
   if (depth + 1 === DEEP) {
     return (
       <Fold label={nestedLabel(value)}>
@@ -97,34 +178,87 @@ function Nested(props: {
 }
 
 function List({ items, depth }: { readonly items: readonly JsonValue[]; readonly depth: number }): ReactNode {
-  const item = (value: JsonValue, index: number): ReactNode => (
-    <li key={index}>
-      <Value value={value} depth={depth} />
-    </li>
-  );
+  const columns = columnsOf(items);
+  const part = (some: readonly JsonValue[], start: number): ReactNode =>
+    columns === undefined ? (
+      <ol className="items" start={start}>
+        {some.map((value, index) => (
+          <li key={index}>
+            <Value value={value} depth={depth} />
+          </li>
+        ))}
+      </ol>
+    ) : (
+      <Table rows={some as readonly JsonObject[]} columns={columns} start={start} />
+    );
   return (
     <>
-      <ol className="items">{items.slice(0, LONG_LIST).map(item)}</ol>
+      {part(items.slice(0, LONG_LIST), 1)}
       {items.length > LONG_LIST ? (
         <Fold label={`Show ${(items.length - LONG_LIST).toLocaleString()} more items`}>
-          <ol className="items" start={LONG_LIST + 1}>
-            {items.slice(LONG_LIST).map(item)}
-          </ol>
+          {part(items.slice(LONG_LIST), LONG_LIST + 1)}
         </Fold>
       ) : null}
     </>
   );
 }
 
-function Text({ text }: { readonly text: string }): ReactNode {
-  if (text === "") return <span className="muted">empty text</span>;
-  if (text.length <= LONG_TEXT && text.split("\n", LONG_LINES + 1).length <= LONG_LINES) {
-    return <Words text={text} block />;
-  }
-  return <LongText text={text} />;
+interface TableProps {
+  readonly rows: readonly JsonObject[];
+  readonly columns: readonly string[];
+  readonly start: number;
 }
 
-function LongText({ text }: { readonly text: string }): ReactNode {
+/** Like, flat objects as rows. */
+function Table({ rows, columns, start }: TableProps): ReactNode {
+  return (
+    <div className="argument-table" tabIndex={0} role="group" aria-label="Table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">#</th>
+            {columns.map((name) => (
+              <th scope="col" key={name}>
+                <Words text={name} maxLength={60} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              <td className="muted">{start + index}</td>
+              {columns.map((name) => (
+                <td key={name} className={typeof row[name] === "number" ? "number" : undefined}>
+                  <Words text={cellOf(row[name])} block />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function cellOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function Text({ text, kind }: { readonly text: string; readonly kind: TextKind }): ReactNode {
+  if (text === "") return <span className="muted">empty text</span>;
+  if (text.length <= LONG_TEXT && text.split("\n", LONG_LINES + 1).length <= LONG_LINES) {
+    return <Shown text={text} kind={kind} />;
+  }
+  return <LongText text={text} kind={kind} />;
+}
+
+function Shown({ text, kind }: { readonly text: string; readonly kind: TextKind }): ReactNode {
+  if (kind === "plain") return <Words text={text} block />;
+  return kind === "url" ? <UrlView text={text} /> : <CodeView text={text} kind={kind} />;
+}
+
+function LongText({ text, kind }: { readonly text: string; readonly kind: TextKind }): ReactNode {
   const { isOpen, toggle } = useFold();
   const start = text
     .split("\n", 12)
@@ -133,7 +267,7 @@ function LongText({ text }: { readonly text: string }): ReactNode {
   const size = text.length.toLocaleString();
   return (
     <div className={isOpen ? "long" : "long long-folded"}>
-      <Words text={isOpen ? text : start} block />
+      <Shown text={isOpen ? text : start} kind={kind} />
       <Button look="plain" small expanded={isOpen} onClick={toggle}>
         {isOpen ? "Show less" : `Show all ${size} characters`}
       </Button>

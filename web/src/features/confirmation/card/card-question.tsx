@@ -5,9 +5,8 @@ import { At } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { questionsIn } from "../forms/questions.ts";
 import { QuestionsView } from "../forms/questions-view.tsx";
-import { ArgumentsView } from "./arguments-view.tsx";
+import { ArgumentsView, type ArgumentsViewProps } from "./arguments-view.tsx";
 import { Changes } from "./changes.tsx";
-import { DiffView } from "./diff-view.tsx";
 import { WholeHint } from "./question-voice.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { Voice } from "./voice.tsx";
@@ -33,38 +32,45 @@ export function CardQuestion({ confirmation }: { readonly confirmation: Confirma
         </p>
       )}
       {questions !== undefined ? null : <AskedArguments confirmation={confirmation} />}
-      <DeclaredDiff confirmation={confirmation} />
     </section>
   );
 }
 
 /** The arguments, and apart from them what an approver has changed: each under the name of who wrote it. */
 export function AskedArguments({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { args, originalArgs, status } = confirmation;
+  const { args, originalArgs, status, layout } = confirmation;
   if (originalArgs === undefined)
-    return <ModelArguments args={args} name="Arguments, written by the model" />;
+    return <ModelArguments args={args} layout={layout} name="Arguments, written by the model" />;
   // As long as there is something to decide, all that will run is shown.
   return status === "requested" ? (
     <>
-      <ModelArguments args={args} name="Arguments, written by the model and changed by an approver" />
+      <ModelArguments
+        args={args}
+        layout={layout}
+        name="Arguments, written by the model and changed by an approver"
+      />
       <ChangedBy confirmation={confirmation} before={originalArgs} />
     </>
   ) : (
     <>
-      <ModelArguments args={originalArgs} name="Arguments, written by the model" />
+      <ModelArguments args={originalArgs} layout={layout} name="Arguments, written by the model" />
       <ChangedBy confirmation={confirmation} before={originalArgs} />
     </>
   );
 }
 
-function ModelArguments({ args, name }: { readonly args: JsonObject; readonly name: string }): ReactNode {
+interface ModelArgumentsProps extends ArgumentsViewProps {
+  readonly name: string;
+}
+
+function ModelArguments({ args, layout, name }: ModelArgumentsProps): ReactNode {
   return (
     <Voice of="model">
       <div className="spread">
         <h2 className="voice-name">{name}</h2>
         <RawJson value={args} />
       </div>
-      <ArgumentsView args={args} />
+      <ArgumentsView args={args} layout={layout} />
     </Voice>
   );
 }
@@ -100,24 +106,5 @@ function quoted(word: string, index: number): ReactNode {
     <span key={word}>
       {index === 0 ? "" : ", "}“<Words text={word} maxLength={60} />”
     </span>
-  );
-}
-
-function DeclaredDiff({
-  confirmation: { layout, args },
-}: {
-  readonly confirmation: Confirmation;
-}): ReactNode {
-  if (layout?.diff === undefined) return null;
-  const before = args[layout.diff.before];
-  const after = args[layout.diff.after];
-  if (typeof before !== "string" || typeof after !== "string") return null;
-  return (
-    <Voice of="model">
-      <h2 className="voice-name">
-        What changes from <Words text={layout.diff.before} /> to <Words text={layout.diff.after} />
-      </h2>
-      <DiffView before={before} after={after} />
-    </Voice>
   );
 }

@@ -21,6 +21,7 @@ import { CardOutcome } from "./card-outcome.tsx";
 import { CardQuestion } from "./card-question.tsx";
 import { shortSubject } from "./headline.ts";
 import { SeenScope, useUnseen } from "./seen.tsx";
+import { Timeline } from "./timeline.tsx";
 
 export interface CardProps {
   readonly confirmation: Confirmation;
@@ -57,6 +58,7 @@ export function Card({ confirmation }: CardProps): ReactNode {
           context={context}
           turnAction={<ApproveTurn turn={[confirmation, ...(contextValue(context)?.turn ?? [])]} />}
         />
+        <Timeline confirmation={confirmation} />
         <CardFacts confirmation={confirmation} asker={contextValue(context)?.asker} />
         {can.cancel && !can.decide ? <WithdrawButton confirmation={confirmation} /> : null}
       </div>

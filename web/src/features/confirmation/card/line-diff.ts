@@ -33,25 +33,30 @@ const added = (text: string): DiffLine => ({ kind: "added", text });
 
 function middleDiff(old: readonly string[], young: readonly string[]): readonly DiffLine[] {
   if (old.length * young.length > MOST_LINES * MOST_LINES) return [...old.map(removed), ...young.map(added)];
-  const lengths = commonLengths(old, young);
   const lines: DiffLine[] = [];
-  let row = 0;
-  let column = 0;
-  while (row < old.length && column < young.length) {
-    const text = old[row] ?? "";
-    if (text === young[column]) {
-      lines.push({ kind: "same", text });
-      row += 1;
-      column += 1;
-    } else if ((lengths[row + 1]?.[column] ?? 0) >= (lengths[row]?.[column + 1] ?? 0)) {
-      lines.push(removed(text));
-      row += 1;
-    } else {
-      lines.push(added(young[column] ?? ""));
-      column += 1;
-    }
+  let [row, column] = [0, 0];
+  for (const [nextRow, nextColumn] of commonSequence(old, young)) {
+    lines.push(...old.slice(row, nextRow).map(removed), ...young.slice(column, nextColumn).map(added));
+    lines.push({ kind: "same", text: old[nextRow] ?? "" });
+    [row, column] = [nextRow + 1, nextColumn + 1];
   }
   return [...lines, ...old.slice(row).map(removed), ...young.slice(column).map(added)];
+}
+
+/** The places, in both lists, of a longest sequence that they have in common. */
+export function commonSequence(
+  old: readonly string[],
+  young: readonly string[],
+): readonly (readonly [number, number])[] {
+  const lengths = commonLengths(old, young);
+  const places: (readonly [number, number])[] = [];
+  let [row, column] = [0, 0];
+  while (row < old.length && column < young.length) {
+    if (old[row] === young[column]) places.push([row++, column++]);
+    else if ((lengths[row + 1]?.[column] ?? 0) >= (lengths[row]?.[column + 1] ?? 0)) row += 1;
+    else column += 1;
+  }
+  return places;
 }
 
 /** `lengths[i][j]`: how much the rest of both texts, from line i and line j on, has in common. */

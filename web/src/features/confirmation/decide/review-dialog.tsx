@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import type { Confirmation } from "../../../api/types.ts";
+import type { Confirmation, Decision } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Words } from "../../../ui/words.tsx";
@@ -26,13 +26,8 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
   const ticked = reviewed.filter(({ id }) => !unticked.has(id));
   const plain = ticked.filter((one) => ownCard(one) === undefined);
   const [isRejecting, setRejecting] = useState(false);
-  const approve = (): void => {
-    decide(plain.map(({ id, version }) => ({ id, version, confirmed: true })));
-    onClose();
-  };
-  const reject = (reason: string): void => {
-    const why = reason === "" ? {} : { reason };
-    decide(ticked.map(({ id, version }) => ({ id, version, confirmed: false, ...why })));
+  const say = (some: readonly Confirmation[], said: Decision): void => {
+    decide(some.map(({ id, version }) => ({ id, version, ...said })));
     onClose();
   };
   const off = noneOf(ticked) ?? reviewOff(unseen, plain.length, settled);
@@ -56,7 +51,7 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
           id={reviewed[0]?.id ?? ""}
           off={settled ? undefined : "Look first."}
           verb={rejectWord}
-          onReject={reject}
+          onReject={(reason) => say(ticked, { confirmed: false, ...(reason === "" ? {} : { reason }) })}
           onCancel={() => setRejecting(false)}
         />
       ) : (
@@ -71,7 +66,7 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
             <Button look="reject" off={noneOf(ticked)} onClick={() => setRejecting(true)}>
               {rejectWord}…
             </Button>
-            <Button look="approve" off={off} onClick={approve}>
+            <Button look="approve" off={off} onClick={() => say(plain, { confirmed: true })}>
               {`Approve ${plain.length === reviewed.length ? "all " : ""}${plain.length}`}
             </Button>
           </div>
@@ -118,7 +113,7 @@ function ReviewItem({ confirmation, isTicked, onTick }: ReviewItemProps): ReactN
           <p className="small muted">
             <Words text={`${tool} · ${user}`} maxLength={200} />
           </p>
-          <ArgumentsView args={args} />
+          <ArgumentsView args={args} layout={confirmation.layout} />
           {apart === undefined ? null : <p className="small muted">Left out: {apart}</p>}
         </>
       ) : null}

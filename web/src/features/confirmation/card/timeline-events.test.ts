@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../api/types.ts";
+import { eventOf } from "./timeline-events.ts";
+
+const by = { id: "boss", kind: "oidc", authenticated: true };
+
+test.each<[string, JsonObject, string]>([
+  ["confirmation-requested", {}, "Asked"],
+  [
+    "confirmation-approved",
+    { by, via: "api", amended: { fields: ["amount"], args: {} }, started: { attempt: 1, owner: "o" } },
+    "Approved by boss (api), with changed amount; it started at once",
+  ],
+  ["confirmation-denied", { by, via: "cli", reason: "no" }, "Denied by boss (cli): no"],
+  [
+    "call-settled",
+    { by: { ...by, authenticated: false }, via: "cli", as: "retry" },
+    "Settled by boss (cli, unauthenticated) as retry",
+  ],
+  ["something-new", {}, "something new"],
+])("%s is told in a few words", (kind, body, text) => {
+  expect(eventOf({ kind, body }).text).toBe(text);
+});
+
+test("a record whose content was erased is still told", () => {
+  expect(eventOf({ kind: "confirmation-denied", body: null }).text).toBe("Denied");
+});

@@ -1,0 +1,72 @@
+import type { AuditRecord } from "countersign/client";
+import type { JsonObject } from "../../../api/types.ts";
+import { asObject } from "../forms/form-fields.ts";
+
+/** A line of the timeline. */
+export interface TimelineEvent {
+  readonly text: string;
+  readonly tone: "plain" | "yes" | "no" | "doubt";
+}
+
+type Line = (body: JsonObject) => TimelineEvent;
+
+const plain =
+  (text: string): Line =>
+  () => ({ text, tone: "plain" });
+const toned =
+  (tone: TimelineEvent["tone"], text: (body: JsonObject) => string): Line =>
+  (body) => ({ text: text(body), tone });
+
+const LINES: { readonly [kind: string]: Line } = {
+  "confirmation-requested": plain("Asked"),
+  "confirmation-approved": toned("yes", (body) => `Approved${by(body)}${changed(body)}${started(body)}`),
+  "confirmation-denied": toned("no", (body) => `Denied${by(body)}${because(body)}`),
+  "confirmation-expired": toned("plain", () => "Expired: nobody decided in time"),
+  "confirmation-cancelled": toned("plain", (body) => `Cancelled${by(body)}${because(body)}`),
+  "confirmation-doubted": toned("doubt", (body) => `In doubt${because(body)}`),
+  "decision-refused": toned("doubt", (body) => `A decision${by(body)} was refused: ${word(body, "code")}`),
+  "call-started": toned("plain", (body) => `Started, attempt ${word(body, "attempt")}`),
+  "call-succeeded": toned("yes", () => "Succeeded"),
+  "call-failed": toned("doubt", () => "Failed"),
+  "call-denied": plain("The tool was told of the denial"),
+  "call-expired": plain("The tool was told of the expiry"),
+  "call-cancelled": toned("plain", (body) => `The call was cancelled${because(body)}`),
+  "call-unknown": toned("doubt", (body) => `The outcome became unknown${because(body)}`),
+  "call-settled": toned("doubt", (body) => `Settled${by(body)} as ${word(body, "as")}`),
+  "call-released": toned("plain", (body) => `Released${because(body)}`),
+  "late-result": toned("doubt", () => "A late result came"),
+  "step-started": toned("plain", (body) => `Step “${word(body, "step")}” started`),
+  "step-done": toned("plain", (body) => `Step “${word(body, "step")}” done`),
+  "step-failed": toned("doubt", (body) => `Step “${word(body, "step")}” failed`),
+};
+
+/** What a record of the journal says, in a few words. */
+export function eventOf({ kind, body }: Pick<AuditRecord, "kind" | "body">): TimelineEvent {
+  const line = Object.hasOwn(LINES, kind) ? LINES[kind] : undefined;
+  return line?.(body ?? {}) ?? { text: kind.replaceAll("-", " "), tone: "plain" };
+}
+
+function by(body: JsonObject): string {
+  const person = asObject(body["by"]);
+  if (typeof person?.["id"] !== "string") return "";
+  const via = typeof body["via"] === "string" ? body["via"] : "";
+  return ` by ${person["id"]} (${via}${person["authenticated"] === true ? "" : ", unauthenticated"})`;
+}
+
+function because({ reason }: JsonObject): string {
+  return typeof reason === "string" && reason !== "" ? `: ${reason}` : "";
+}
+
+function changed({ amended }: JsonObject): string {
+  const fields = asObject(amended)?.["fields"];
+  return Array.isArray(fields) ? `, with changed ${fields.join(", ")}` : "";
+}
+
+function started({ started: start }: JsonObject): string {
+  return asObject(start) === undefined ? "" : "; it started at once";
+}
+
+function word(body: JsonObject, name: string): string {
+  const value = body[name];
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
