@@ -40,7 +40,7 @@ test("history tells who decided what, is searched on the server, and is exported
   const [json] = await Promise.all([page.waitForEvent("download"), button("Export JSON").click()]);
   const items: unknown = JSON.parse(await readFile(await json.path(), "utf8"));
   expect(items).toHaveLength(2);
-  await rows.getByRole("link", { name: "reimburse" }).click();
+  await rows.getByRole("link", { name: "Pay out 2500 EUR" }).click();
   await page.locator("article.card").getByText("Approved by boss").waitFor();
 });
 

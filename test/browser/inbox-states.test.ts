@@ -19,15 +19,21 @@ import { useResources } from "../support/resources.ts";
 // Every main state, at desktop and phone width, light and dark: seen by axe, and measured. Pictures are not compared by
 // their pixels, which another machine's fonts change; what makes a picture a bad one is: text that is cut off or lies over
 // other text, a page that scrolls sideways, buttons out of reach or too small for a finger. PICTURES names a folder that
-// gets them all, to be looked at.
+// gets them all, to be looked at, and docs/images gets those that are kept.
 
 const resources = useResources();
 const newPage = useBrowser();
 
-/** The two that README shows. */
+/** Those that README and docs/design.md show. */
 const KEPT: { readonly [name: string]: string } = {
   "card-desktop-light": "inbox.png",
   "card-phone-dark": "inbox-phone.png",
+  "diff-desktop-dark": "diff.png",
+  "amended-desktop-light": "amended.png",
+  "review-desktop-light": "review.png",
+  "history-desktop-light": "history.png",
+  "chat-pending-desktop-light": "chat.png",
+  "empty-phone-light": "empty-phone.png",
 };
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } } as const;
 
@@ -68,11 +74,11 @@ async function look({ page }: InboxPage, state: string): Promise<void> {
 async function keepPicture(page: InboxPage["page"], name: string): Promise<void> {
   const folder = process.env["PICTURES"];
   const kept = KEPT[name];
-  if (folder === undefined && kept === undefined) return;
+  if (folder === undefined) return;
   const png = await page.screenshot({ animations: "disabled", caret: "hide" });
   const files = [
     ...(kept === undefined ? [] : [join(ROOT, "docs", "images", kept)]),
-    ...(folder === undefined ? [] : [join(folder, `${name}.png`)]),
+    join(folder, `${name}.png`),
   ];
   for (const file of files) {
     await mkdir(join(file, ".."), { recursive: true });

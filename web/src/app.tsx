@@ -53,7 +53,7 @@ export function App(): ReactNode {
           <Page route={route} />
         </Suspense>
       </FaultWall>
-      <Strip />
+      <Strip page={route.page} />
       <LoginDialog />
       {isFinding ? <Palette onClose={() => setFinding(false)} /> : null}
       {isHelping ? <KeysDialog onClose={() => setHelping(false)} /> : null}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { type Held, held, sendNow, undo } from "./features/confirmation/decide/held.ts";
+import type { Route } from "./router.ts";
 import { Button } from "./ui/button.tsx";
 import { useNow } from "./ui/clock.ts";
 import { dismiss, messages } from "./ui/messages.ts";
@@ -10,7 +11,7 @@ import { Words } from "./ui/words.tsx";
  * The last line of the page, always there, so that nothing moves and nothing is covered when it speaks: what is about to
  * be sent and can be undone, and what happened elsewhere.
  */
-export function Strip(): ReactNode {
+export function Strip({ page }: { readonly page: Route["page"] }): ReactNode {
   const all = useStore(held);
   const unsent = all.filter(({ state }) => state === "unsent");
   const going = all.filter(({ state }) => state !== "unsent");
@@ -18,7 +19,7 @@ export function Strip(): ReactNode {
     <section className="strip" aria-label="Under way">
       <Told />
       {unsent.length === 0 ? null : <Unsent acts={unsent} />}
-      {going.length > 0 ? <Going acts={going} /> : unsent.length === 0 ? <KeyHints /> : null}
+      {going.length > 0 ? <Going acts={going} /> : unsent.length === 0 ? <KeyHints page={page} /> : null}
     </section>
   );
 }
@@ -88,24 +89,27 @@ function Unsent({ acts }: { readonly acts: readonly Held[] }): ReactNode {
   );
 }
 
-function KeyHints(): ReactNode {
+const EVERYWHERE = [
+  ["Ctrl K", "go to or do"],
+  ["?", "all keys"],
+] as const;
+const IN_THE_INBOX = [
+  ["j", "next"],
+  ["a", "approve"],
+  ["r", "reject"],
+  ["h", "not now"],
+  ["u", "undo"],
+] as const;
+
+function KeyHints({ page }: { readonly page: Route["page"] }): ReactNode {
+  const keys = page === "inbox" ? [...IN_THE_INBOX, ...EVERYWHERE] : EVERYWHERE;
   return (
     <p className="strip-line strip-keys muted small" aria-hidden="true">
-      <span>
-        <kbd>j</kbd> <kbd>k</kbd> move
-      </span>
-      <span>
-        <kbd>a</kbd> approve
-      </span>
-      <span>
-        <kbd>r</kbd> reject
-      </span>
-      <span>
-        <kbd>u</kbd> undo
-      </span>
-      <span>
-        <kbd>?</kbd> all keys
-      </span>
+      {keys.map(([key, what]) => (
+        <span key={key}>
+          <kbd>{key}</kbd> {what}
+        </span>
+      ))}
     </p>
   );
 }

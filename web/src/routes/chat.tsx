@@ -1,11 +1,12 @@
 import "../features/chat/chat.css";
 import "../features/confirmation/card/card.css";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { ask, client } from "../api/client.ts";
 import type { Confirmation, Status } from "../api/types.ts";
 import { Composer } from "../features/chat/composer.tsx";
 import { Conversation } from "../features/chat/conversation.tsx";
 import { SessionList } from "../features/chat/session-list.tsx";
+import { nameSession } from "../features/chat/session-titles.ts";
 import { isAtWork, toTalk } from "../features/chat/talk.ts";
 import { type SessionName, useSession } from "../features/chat/use-session.ts";
 import { board } from "../features/inbox/board.ts";
@@ -73,6 +74,8 @@ export function ChatPage(props: ChatPageProps): ReactNode {
       </section>
       {props.session === undefined ? (
         <Empty title="Start a chat">
+          Ask the agent to do something. What needs your approval is asked here, and in the inbox.
+          <br />
           <Button look="ink" onClick={begin}>
             New chat with {app}
           </Button>
@@ -100,6 +103,9 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
     isAwaited: asked.some(({ status }) => AWAITED.has(status)),
   });
   const items = useMemo(() => toTalk(session.events), [session.events]);
+  const first = items.find((item) => item.kind === "text" && item.from === "user");
+  const firstWords = first?.kind === "text" ? first.text : "";
+  useEffect(() => nameSession(id, firstWords), [id, firstWords]);
   const isPaused = asked.some(({ status }) => status === "requested" || status === "unknown");
   const isWorking = session.isSending || isAtWork(session.events, isPaused);
   return (

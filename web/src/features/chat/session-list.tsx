@@ -1,8 +1,10 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { ask, client } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
+import { useStore } from "../../ui/store.ts";
 import { Ago } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
+import { titles } from "./session-titles.ts";
 
 export interface SessionListProps {
   readonly app: string;
@@ -16,6 +18,7 @@ export interface SessionListProps {
 /** One's sessions with an app, the latest first. */
 export function SessionList({ app, user, open, pulse, addressOf }: SessionListProps): ReactNode {
   const [sessions, setSessions] = useState<readonly Session[]>([]);
+  const called = useStore(titles);
   useEffect(() => {
     ask(client.sessions.list({ app, user })).then(
       (found) => found.ok && setSessions(found.value.toSorted((a, b) => b.lastUpdateTime - a.lastUpdateTime)),
@@ -27,7 +30,7 @@ export function SessionList({ app, user, open, pulse, addressOf }: SessionListPr
       {sessions.map(({ id, lastUpdateTime }) => (
         <li key={id}>
           <a href={addressOf(id)} aria-current={id === open ? "page" : undefined}>
-            <Words text={id} maxLength={40} />
+            <Words text={called[id] ?? id} maxLength={80} />
             <span className="small muted">
               <Ago at={new Date(lastUpdateTime * 1000).toISOString()} />
             </span>

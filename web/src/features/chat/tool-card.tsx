@@ -109,6 +109,7 @@ function Asked({ confirmation }: { readonly confirmation: Confirmation }): React
           <Words text={told} maxLength={300} />
         </p>
       )}
+      <Given confirmation={confirmation} />
     </>
   );
 }
@@ -138,6 +139,26 @@ function AskedQuestion({ confirmation }: { readonly confirmation: Confirmation }
         </p>
       </QuestionVoice>
       <WholeHint confirmation={confirmation} />
+    </>
+  );
+}
+
+/** What somebody said with their decision: the reason, and the answer to the tool. */
+function Given({ confirmation: { decision } }: { readonly confirmation: Confirmation }): ReactNode {
+  const { reason, payload } = decision ?? {};
+  return (
+    <>
+      {reason === undefined ? null : (
+        <blockquote className="card-reason">
+          <Words text={reason} block maxLength={4000} />
+        </blockquote>
+      )}
+      {payload === undefined ? null : (
+        <div className="labelled">
+          <h2>Answered with</h2>
+          <Value value={payload} />
+        </div>
+      )}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { changesInShort } from "../confirmation/card/changes.tsx";
-import { headline } from "../confirmation/card/headline.ts";
+import { questionText } from "../confirmation/card/question.ts";
 import { whoMay } from "../confirmation/decide/who-may.ts";
 import { WithdrawButton } from "../confirmation/decide/withdraw-button.tsx";
 import { StatusBadge } from "../confirmation/status-badge.tsx";
@@ -56,16 +56,17 @@ export function HistoryTable({ listing, items, empty, of }: HistoryTableProps): 
 
 function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "mine" | "history" }): ReactNode {
   const { id, tool, args, status, user, requestedAt } = item;
-  const { amount, target } = headline(item.originalArgs ?? args);
   return (
     <tr>
       <td>
         <a className="table-what" href={to("confirmations", id)}>
-          <Words text={tool} maxLength={60} />
-        </a>{" "}
-        <span className="muted">
-          <Words text={[amount?.text, target?.text].filter(Boolean).join(" · ")} />
-        </span>
+          <Words text={questionText({ ...item, args: item.originalArgs ?? args })} />
+        </a>
+        <p className="small muted">
+          <code>
+            <Words text={tool} maxLength={60} />
+          </code>
+        </p>
         {item.originalArgs === undefined ? null : (
           <p className="small">
             Changed by <Words text={item.decision?.by.id ?? "an approver"} maxLength={60} />:{" "}

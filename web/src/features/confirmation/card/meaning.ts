@@ -18,5 +18,6 @@ export function meaningOf(name: string, value: JsonValue, around: JsonObject): s
   const unit = UNITS[wordsOf(name).at(-1) ?? ""];
   if (unit !== undefined && wordsOf(name).length > 1 && value > 0) return span(value * unit);
   const { amount } = headline(around);
-  return amount?.name === name && amount.text !== String(value) ? amount.text : undefined;
+  const hasCurrency = amount !== undefined && /\s\p{L}+$/u.test(amount.text) && "currency" in around;
+  return hasCurrency && amount.name === name ? amount.text : undefined;
 }

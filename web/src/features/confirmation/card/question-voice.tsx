@@ -33,15 +33,20 @@ export function QuestionVoice({
 }
 
 /** The question's words; what the model wrote in it is marked. */
-export function QuestionWords({ question }: { readonly question: Question }): ReactNode {
-  return question.pieces.map(({ text, isModels }, index) => (
-    <Fragment key={index}>
-      {index === 0 || text === "?" ? "" : " "}
-      <span className={isModels ? "from-model" : undefined}>
-        <Words text={text} />
-      </span>
-    </Fragment>
-  ));
+export function QuestionWords({ question: { from, pieces } }: { readonly question: Question }): ReactNode {
+  return (
+    // Our own sentence is English, whatever the direction of what stands in it.
+    <span dir={from === "us" ? "ltr" : "auto"}>
+      {pieces.map(({ text, isModels }, index) => (
+        <Fragment key={index}>
+          {index === 0 || text === "?" ? "" : " "}
+          <span className={isModels ? "from-model" : undefined}>
+            <Words text={text} />
+          </span>
+        </Fragment>
+      ))}
+    </span>
+  );
 }
 
 /** All of a hint, where a title does not say all of it. */
