@@ -106,7 +106,7 @@ test("what is decided elsewhere shows here by itself, with what the agent then s
   await page.locator(".badge", { hasText: "Requested" }).waitFor();
   const { items } = await server.engine.ledger.confirmations({ state: "open" }, {});
   await server.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
-  await page.getByText("Approved by boss").waitFor();
+  await page.getByText("Approved by boss").first().waitFor();
   await expect.poll(async () => (await bubbles()).at(-1)).toContain(`reimburse: {"status":"ok"}`);
 });
 
@@ -143,7 +143,7 @@ test("with auth on, one talks as oneself and decides one's own", async () => {
   await wire.getByText("Only anyone with the role treasurer").waitFor();
   await lunch.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await lunch.getByText("Approved by ana").waitFor();
+  await lunch.getByText("Approved by ana").first().waitFor();
   expect(server.ran).toEqual([LUNCH]);
 });
 

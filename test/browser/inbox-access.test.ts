@@ -72,7 +72,7 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   expect((await server.look(id)).status).toBe("requested");
   await dialog.getByLabel(/^Token/).fill(token);
   await button("Log in").click();
-  await card.getByText("Denied by ana").waitFor();
+  await card.getByText("Denied by ana").first().waitFor();
   expect((await server.look(id)).decision).toMatchObject({
     reason: "a reason that took long to write",
     by: { id: "ana", authenticated: true },
@@ -144,7 +144,7 @@ test("a button that is off says who may; the requester withdraws; the treasurer 
   await teo.page.mouse.up();
   await teo.sendNow();
   await dora.open(second);
-  await dora.card.getByText("Approved by teo").waitFor();
+  await dora.card.getByText("Approved by teo").first().waitFor();
   expect(server.ran).toEqual([WIRE]);
 });
 

@@ -115,7 +115,7 @@ test("questions can be declined, with a reason", async () => {
   await page.keyboard.type("ask somebody else");
   await button("Decline").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
-  await card.getByText("Denied by local").waitFor();
+  await card.getByText("Denied by local").first().waitFor();
   expect((await inboxServer.look(id)).decision?.reason).toBe("ask somebody else");
 });
 

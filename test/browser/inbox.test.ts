@@ -94,7 +94,7 @@ test("a rejection carries its reason to the record and the model", async () => {
   await button("Reject").and(page.locator("[aria-disabled=false]")).waitFor();
   await page.keyboard.press("Control+Enter");
   await sendNow();
-  await card.getByText("Denied by local").waitFor();
+  await card.getByText("Denied by local").first().waitFor();
   expect(await card.innerText()).toContain("not this week");
   expect(server.ran).toEqual([]);
   const { decision, result } = (await server.look(id)) ?? {};
@@ -222,7 +222,7 @@ test("a card decided elsewhere changes at once, and a late click says who decide
   expect(server.ran).toEqual([]);
   await open(second);
   await server.runner.approve(second, { by: { id: "boss" } });
-  await card.getByText("Approved by boss").waitFor();
+  await card.getByText("Approved by boss").first().waitFor();
   expect(await button(/^Approve/).count()).toBe(0);
 });
 

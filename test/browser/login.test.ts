@@ -255,7 +255,7 @@ test("a session that ends while a reason is being typed leaves it there, and the
   await card.getByRole("button", { name: "Reject" }).and(page.locator("[aria-disabled=false]")).waitFor();
   await page.keyboard.press("Control+Enter");
   await sendNow();
-  await card.getByText("Denied by ana").waitFor();
+  await card.getByText("Denied by ana").first().waitFor();
   expect((await inboxServer.look(id)).decision).toMatchObject({ reason: "this was too much" });
 });
 
