@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Confirmation } from "../../../api/types.ts";
 import { At } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { approvalsMissing, denialsMissing, more } from "../decide/votes.ts";
 import { questionsIn } from "../forms/questions.ts";
 
 /** What each answer does, and what no answer does. */
@@ -27,6 +28,9 @@ export function CardConsequences({
         <div>
           <dt className="consequence-no">{isAsked ? "Decline" : "Reject"}</dt>
           <dd>
+            {denialsMissing(confirmation) > 1
+              ? `Your rejection is recorded. ${more(denialsMissing(confirmation) - 1, "rejection")} needed to deny it. Then: `
+              : ""}
             {isAsked ? "" : "It does not run. "}
             {onDenied === "invoke"
               ? "The tool writes the answer to the model and includes your reason."
@@ -51,8 +55,22 @@ export function CardConsequences({
   );
 }
 
-function approval({ tool, repeatable, askedByTool }: Confirmation, isAmended: boolean): ReactNode {
+function approval(confirmation: Confirmation, isAmended: boolean): ReactNode {
+  const { tool, repeatable, askedByTool } = confirmation;
   const name = <Words text={tool} maxLength={120} />;
+  const missing = approvalsMissing(confirmation) - 1;
+  if (missing > 0) {
+    return isAmended ? (
+      <>
+        The question is asked anew with what you have changed, and your approval counts for it. {name} runs
+        when {more(missing, "approval")} given.
+      </>
+    ) : (
+      <>
+        Your approval is recorded. {name} runs, at most once, when {more(missing, "approval")} given.
+      </>
+    );
+  }
   if (askedByTool === true) {
     return (
       <>

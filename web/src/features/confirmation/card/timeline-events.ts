@@ -21,9 +21,17 @@ const LINES: { readonly [kind: string]: Line } = {
   "confirmation-requested": plain("Asked"),
   "confirmation-approved": toned("yes", (body) => `Approved${by(body)}${changed(body)}${started(body)}`),
   "confirmation-denied": toned("no", (body) => `Denied${by(body)}${because(body)}`),
+  "vote-cast": (body) =>
+    body["confirmed"] === true
+      ? { text: `Approved${by(body)}, as one of several`, tone: "yes" }
+      : { text: `Rejected${by(body)}, as one of several${because(body)}`, tone: "no" },
+  "vote-withdrawn": toned("plain", (body) => `A vote was withdrawn${by(body)}`),
   "confirmation-expired": toned("plain", () => "Expired: nobody decided in time"),
   "confirmation-cancelled": toned("plain", (body) => `Cancelled${by(body)}${because(body)}`),
-  "confirmation-doubted": toned("doubt", (body) => `In doubt${because(body)}`),
+  "confirmation-restored": toned(
+    "doubt",
+    (body) => `In doubt since a restore of the database${because(body)}`,
+  ),
   "decision-refused": toned("doubt", (body) => `A decision${by(body)} was refused: ${word(body, "code")}`),
   "call-started": toned("plain", (body) => `Started, attempt ${word(body, "attempt")}`),
   "call-succeeded": toned("yes", () => "Succeeded"),

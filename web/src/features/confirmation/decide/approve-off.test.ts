@@ -7,6 +7,8 @@ const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {
     status: "requested",
     requirements: [{ from: { roles: ["boss"], users: ["eva"], notRequester: true }, count: 1, approved: 0 }],
     requesters: ["ana"],
+    denials: 1,
+    votes: [],
     can: { decide: true, amend: false, cancel: false },
     ...given,
   } as Confirmation,
@@ -45,4 +47,14 @@ test("whoever may not decide is told who may", () => {
 
 test("rejecting needs nothing to be opened or filled in", () => {
   expect(decideOff(ready({ unseen: { folded: 3, below: 1 }, fault: "x" }))).toBeUndefined();
+});
+
+test("whoever has voted is told what is missing", () => {
+  const can = { decide: false, amend: false, cancel: false };
+  const requirements = [{ from: { roles: ["boss"] }, count: 3, approved: 1 }];
+  const votes = [{ confirmed: true, by: { id: "eva" } }] as unknown as Confirmation["votes"];
+  expect(decideOff(ready({ me: "eva" }, { can, requirements, votes }))).toBe(
+    "You have approved it. 2 more approvals are needed.",
+  );
+  expect(decideOff(ready({ me: "bo" }, { can, requirements, votes }))).toMatch(/^Only/);
 });

@@ -1,5 +1,6 @@
 import type { Confirmation } from "../../../api/types.ts";
 import { type Unseen, unseenSentence } from "../card/seen.tsx";
+import { approvalsMissing, denialsMissing, more } from "./votes.ts";
 import { whoMay } from "./who-may.ts";
 
 export interface Readiness {
@@ -8,6 +9,8 @@ export interface Readiness {
   readonly unseen: Unseen;
   /** The content has been the same for half a second. */
   readonly settled: boolean;
+  /** Who looks at it. */
+  readonly me?: string | undefined;
   readonly now: number;
   readonly online: boolean;
   /** What keeps the form from being sent. */
@@ -15,10 +18,10 @@ export interface Readiness {
 }
 
 /** Why this person cannot decide at all, and who can. */
-export function decideOff({ confirmation, now, online, settled }: Readiness): string | undefined {
+export function decideOff({ confirmation, me, now, online, settled }: Readiness): string | undefined {
   const { status, can, expiresAt } = confirmation;
   if (status !== "requested") return "It has been answered.";
-  if (!can.decide) return `Only ${whoMay(confirmation)} may decide this.`;
+  if (!can.decide) return voted(confirmation, me) ?? `Only ${whoMay(confirmation)} may decide this.`;
   if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return "Its time is up.";
   if (!online) return "Not connected; what you see may be old.";
   return settled ? undefined : "This request has just changed. Read it again.";
@@ -31,4 +34,13 @@ export function approveOff(readiness: Readiness): string | undefined {
   if (readiness.confirmation.truncated === true)
     return "This request is shortened here. Open its card to decide.";
   return unseenSentence(readiness.unseen) ?? readiness.fault;
+}
+
+/** That this person has voted, and what is still missing. */
+function voted(confirmation: Confirmation, me: string | undefined): string | undefined {
+  const vote = confirmation.votes.find(({ by }) => by.id === me);
+  if (vote === undefined) return undefined;
+  return vote.confirmed
+    ? `You have approved it. ${more(approvalsMissing(confirmation), "approval")} needed.`
+    : `You have rejected it. ${more(denialsMissing(confirmation), "rejection")} needed to deny it.`;
 }

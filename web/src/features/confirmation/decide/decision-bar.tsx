@@ -30,12 +30,13 @@ export interface DecisionBarProps {
 /** Approve, reject, or not now. A button that is off says why. */
 export function DecisionBar({ confirmation, answer, unseen, inChat = false }: DecisionBarProps): ReactNode {
   const { id, version, status, digest, layout } = confirmation;
-  const { connection } = useStore(board);
+  const { connection, me } = useStore(board);
   const waiting = heldFor(useStore(held), id);
   const [isRejecting, setRejecting] = useState(false);
   const settled = useSettled([id, version, status, digest].join());
   const online = connection === "live";
-  const readiness = { confirmation, unseen, settled, online, now: useNow(), fault: answer.fault };
+  const by = { me: me?.principal.id, now: useNow() };
+  const readiness = { confirmation, unseen, settled, online, fault: answer.fault, ...by };
   const off = approveOff(readiness);
   const rejectOff = decideOff(readiness);
   const say = (decision: Decision): void => {
