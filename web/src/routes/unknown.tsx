@@ -3,7 +3,7 @@ import "../features/confirmation/card/card.css";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { ask, client } from "../api/client.ts";
 import type { Call, Confirmation } from "../api/types.ts";
-import { ArgumentsView } from "../features/confirmation/card/arguments-view.tsx";
+import { ArgumentsView } from "../features/confirmation/arguments/arguments-view.tsx";
 import { headline } from "../features/confirmation/card/headline.ts";
 import { SettleForm } from "../features/confirmation/forms/settle-form.tsx";
 import { board } from "../features/inbox/board.ts";

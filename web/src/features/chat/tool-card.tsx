@@ -3,7 +3,7 @@ import type { Confirmation } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { ImportedBy } from "../../ui/imported-by.tsx";
 import { plainWords, Words } from "../../ui/words.tsx";
-import { ArgumentsView, Value } from "../confirmation/card/arguments-view.tsx";
+import { ArgumentsView, Value } from "../confirmation/arguments/arguments-view.tsx";
 import { AskedArguments } from "../confirmation/card/card-question.tsx";
 import { questionOf } from "../confirmation/card/question.ts";
 import { QuestionVoice, QuestionWords, WholeHint } from "../confirmation/card/question-voice.tsx";

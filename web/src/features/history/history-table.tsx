@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
-import { changesInShort } from "../confirmation/card/changes.tsx";
+import { changesInShort } from "../confirmation/arguments/changes.tsx";
 import { questionText } from "../confirmation/card/question.ts";
 import { whoMay } from "../confirmation/decide/who-may.ts";
 import { WithdrawButton } from "../confirmation/decide/withdraw-button.tsx";

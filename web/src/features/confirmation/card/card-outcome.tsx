@@ -2,9 +2,9 @@ import type { ReactNode } from "react";
 import type { Confirmation, JsonValue } from "../../../api/types.ts";
 import { Ago, At } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { Value } from "../arguments/arguments-view.tsx";
 import { questionsIn } from "../forms/questions.ts";
 import { decisionSentence, settlementSentence } from "../status-words.ts";
-import { Value } from "./arguments-view.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { Voice } from "./voice.tsx";
 

@@ -3,7 +3,7 @@ import type { Confirmation, Decision } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Words } from "../../../ui/words.tsx";
-import { ArgumentsView } from "../card/arguments-view.tsx";
+import { ArgumentsView } from "../arguments/arguments-view.tsx";
 import { questionOf } from "../card/question.ts";
 import { QuestionWords } from "../card/question-voice.tsx";
 import { SeenScope, type Unseen, unseenSentence, useUnseen } from "../card/seen.tsx";

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Confirmation } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Changes, type ChangesProps } from "../card/changes.tsx";
+import { Changes, type ChangesProps } from "../arguments/changes.tsx";
 import type { Answer, FormState } from "../decide/use-answer.ts";
 import { QuestionsForm } from "./questions-form.tsx";
 import { SchemaForm } from "./schema-form.tsx";

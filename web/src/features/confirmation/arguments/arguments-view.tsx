@@ -2,10 +2,10 @@ import { memo, type ReactNode } from "react";
 import type { Confirmation, JsonObject, JsonValue } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { EndMark, useFold } from "../card/seen.tsx";
 import { CodeView } from "./code-view.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { meaningOf } from "./meaning.ts";
-import { EndMark, useFold } from "./seen.tsx";
 import { UrlView } from "./url-view.tsx";
 import {
   columnsOf,

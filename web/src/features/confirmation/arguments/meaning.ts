@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../api/types.ts";
 import { span, zoned } from "../../../ui/times.ts";
-import { headline, wordsOf } from "./headline.ts";
+import { headline, wordsOf } from "../card/headline.ts";
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 const UNITS: { readonly [word: string]: number } = {

@@ -1,5 +1,5 @@
 import type { Confirmation, JsonObject, JsonValue } from "../../../api/types.ts";
-import { lastWord, wordsOf } from "./headline.ts";
+import { lastWord, wordsOf } from "../card/headline.ts";
 
 /** How a text is shown. */
 export type TextKind = "plain" | "code" | "sql" | "shell" | "patch" | "url";
