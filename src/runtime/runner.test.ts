@@ -21,6 +21,7 @@ import {
   type Tool,
   tool,
 } from "../index.ts";
+import { scripted } from "../models/scripted/index.ts";
 
 const resources = useResources();
 const makeRunner = useRunners();
@@ -328,6 +329,22 @@ describe("an agent that a deploy removed", () => {
     await after.work({ once: true });
     expect(log).toEqual(["pay"]);
   });
+});
+
+test("a run whose model cannot be reached is reported, also to a program that only reads the text", async () => {
+  const warned = new Promise<Error & { readonly code?: string }>((resolve) => {
+    process.once("warning", resolve);
+  });
+  const model = scripted(() => {
+    throw new Error("connect ECONNREFUSED 127.0.0.1:1");
+  });
+  const runner = new InMemoryRunner({ agent: new Agent({ name: "bot", model }) });
+  resources.add(() => runner.close());
+  const { text, status, session } = await runner.send("hi", ana);
+  expect([text, status]).toEqual(["", "failed"]);
+  const { name, code, message } = await warned;
+  expect([name, code]).toEqual(["CountersignWarning", "model-failed"]);
+  expect(message).toBe(`The run in session ${session} failed: connect ECONNREFUSED 127.0.0.1:1`);
 });
 
 test("all open questions are listed, however many", async () => {

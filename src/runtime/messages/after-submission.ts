@@ -65,7 +65,21 @@ export async function turnOf(
   const { session, open } = await restOf(run, key, collected);
   const by = toPrincipal({ id: session.user });
   const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
-  return toTurn(session, invocation, { ...collected, pending });
+  const turn = toTurn(session, invocation, { ...collected, pending });
+  if (turn.error !== undefined && turn.error.code !== CANCELLED) warnOfFailure(turn.session, turn.error);
+  return turn;
+}
+
+// Stopping a run is the caller's own doing.
+const CANCELLED = "cancelled";
+
+// A program that only prints `turn.text` would print nothing and end as if all were well.
+function warnOfFailure(session: string, { code, message }: NonNullable<Turn["error"]>): void {
+  process.emitWarning(`The run in session ${session} failed: ${message}`, {
+    type: "CountersignWarning",
+    code,
+    detail: '`turn.status` is "failed", and `turn.error` says why.',
+  });
 }
 
 type OpenQuestion = Pick<ConfirmationWithCall, "confirmation" | "call" | "session">;
