@@ -15,6 +15,10 @@ const EXPORTS = {
     types: "./dist/channels/email/index.d.ts",
     default: "./dist/channels/email/index.js",
   },
+  "./channels/room": {
+    types: "./dist/channels/room/index.d.ts",
+    default: "./dist/channels/room/index.js",
+  },
   "./channels/slack": {
     types: "./dist/channels/slack/index.d.ts",
     default: "./dist/channels/slack/index.js",
@@ -298,6 +302,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "startDeliveries",
   ],
   "./channels/email": ["EmailOptions", "EmailPerson", "EmailSettings", "createEmailChannel"],
+  "./channels/room": ["RoomOptions", "createRoomChannel"],
   "./channels/slack": ["SlackOptions", "SlackPerson", "SlackSettings", "createSlackChannel"],
   "./channels/webhook": [
     "WebhookMessage",

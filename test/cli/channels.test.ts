@@ -96,6 +96,17 @@ test.each([
   ["no channel", "{}", /names no channel/],
   ["a word that is spelled wrong", '{"slack":{},"peoples":[]}', /Unknown member "peoples"/],
   ["a person without an id", '{"slack":{},"people":[{"slack":"U0ANA"}]}', /needs an `id`/],
+  [
+    "a room of an unknown kind",
+    '{"rooms":[{"name":"a","template":"x","secret":"COUNTERSIGN_SLACK_TOKEN"}]}',
+    /must be teams, discord/,
+  ],
+  ["a room without a secret", '{"rooms":[{"name":"a","template":"teams"}]}', /needs `secret`/],
+  [
+    "a room whose secret is not set",
+    '{"rooms":[{"name":"a","template":"teams","secret":"NOT_SET"}]}',
+    /Set NOT_SET/,
+  ],
   ["no workspace", '{"slack":{"app":"A0001"}}', /`team` must be the workspace's id/],
 ])("a channels file with %s is refused", (_what, text, message) => {
   const folder = makeFolder();

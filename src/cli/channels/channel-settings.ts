@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { EmailSettings } from "../../channels/email/index.ts";
+import type { RoomOptions } from "../../channels/room/index.ts";
 import type { SlackSettings } from "../../channels/slack/index.ts";
 import {
   CountersignError,
@@ -12,12 +13,15 @@ import type { Flags, Invocation } from "../command.ts";
 
 const MOST_BYTES = 10_000_000;
 const PEOPLE = ["id", "roles", "slack", "email"];
+const ROOM = ["name", "template", "secret", "chat"];
+const ROOM_NAME = /^[a-z0-9-]{1,40}$/;
 const MEMBERS = { slack: ["team", "app", "room", "api"], email: ["from", "operator"] } as const;
 
 /** Who is reached by which channel, from the file of `--channels` and the secrets in the environment. */
 export interface ChannelSettings {
   readonly slack?: SlackSettings;
   readonly email?: EmailSettings;
+  readonly rooms?: readonly RoomOptions[];
 }
 
 export const CHANNELS_FLAG: Flags = {
@@ -33,15 +37,17 @@ export function readChannelSettings({ flags, env }: Pick<Invocation, "flags" | "
   const file = flags.text("channels") ?? env["COUNTERSIGN_CHANNELS"];
   if (file === undefined || file === "") return {};
   const settings = parseFile(file);
-  checkMembers(settings, ["people", "slack", "email"], file);
+  checkMembers(settings, ["people", "slack", "email", "rooms"], file);
   const people = peopleIn(settings, file);
   const slack = channelIn(settings, "slack", file);
   const email = channelIn(settings, "email", file);
-  if (slack === undefined && email === undefined)
-    throw invalid(`${file} names no channel. Add \`slack\` or \`email\`.`);
+  const rooms = roomsIn(settings, file, env);
+  if (slack === undefined && email === undefined && rooms.length === 0)
+    throw invalid(`${file} names no channel. Add \`slack\`, \`email\` or \`rooms\`.`);
   return {
     ...(slack === undefined ? {} : { slack: slackOf(slack, people, env) }),
     ...(email === undefined ? {} : { email: emailOf(email, people, env) }),
+    ...(rooms.length === 0 ? {} : { rooms }),
   };
 }
 
@@ -92,6 +98,40 @@ function parseFile(file: string): JsonObject {
   if (!parsed.ok) throw invalid(`${file} is not JSON: ${parsed.message}`);
   if (isJsonObject(parsed.value)) return parsed.value;
   throw invalid(`${file} must hold an object with \`people\` and the channels.`);
+}
+
+function roomsIn({ rooms = [] }: JsonObject, file: string, env: NodeJS.ProcessEnv): readonly RoomOptions[] {
+  if (!isJsonArray(rooms)) throw invalid(`\`rooms\` in ${file} must be a list.`);
+  return rooms.map((room, place) => {
+    const where = `\`rooms[${place}]\` in ${file}`;
+    if (!isJsonObject(room)) throw invalid(`${where} must be an object.`);
+    checkMembers(room, ROOM, where);
+    const name = optionalText(room, "name") ?? "";
+    if (!ROOM_NAME.test(name))
+      throw invalid(`${where} needs a \`name\` of lower-case letters, digits and dashes.`);
+    return roomOf(room, { name, where, env });
+  });
+}
+
+interface RoomPlace {
+  readonly name: string;
+  readonly where: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+function roomOf(room: JsonObject, { name, where, env }: RoomPlace): RoomOptions {
+  const { template } = room;
+  const variable = optionalText(room, "secret");
+  if (variable === undefined)
+    throw invalid(`${where} needs \`secret\`: the environment variable with its address or key.`);
+  const secret = secretOf(env, variable);
+  const chat = optionalText(room, "chat");
+  if (template === "teams" || template === "discord") return { name, template, url: secret };
+  if (template === "pagerduty") return { name, template, routingKey: secret };
+  if (template !== "telegram")
+    throw invalid(`The \`template\` of ${where} must be teams, discord, telegram or pagerduty.`);
+  if (chat === undefined) throw invalid(`${where} needs \`chat\`, the id of the chat.`);
+  return { name, template, url: secret, chat };
 }
 
 interface Person {

@@ -1,0 +1,1 @@
+export { createRoomChannel, type RoomOptions } from "./room-channel.ts";
