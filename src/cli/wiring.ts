@@ -51,9 +51,9 @@ export function isPersistent(url: string): boolean {
 /** Opens the ledger, or creates it. The secret is `COUNTERSIGN_SECRET`. */
 export async function openEngine(
   url: string,
-  limits: Pick<EngineOptions, "maxResultBytes"> = {},
+  options: Pick<EngineOptions, "maxResultBytes" | "policy"> = {},
 ): Promise<Engine> {
-  return createEngine({ ...limits, ledger: url });
+  return createEngine({ ...options, ledger: url });
 }
 
 /** The OS user of this process. Not authenticated, because no password was checked. */

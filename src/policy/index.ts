@@ -5,6 +5,13 @@
  * (`engine/gate`) decides what the verdicts of all rules mean together.
  */
 
+export {
+  Backtest,
+  type BacktestReport,
+  type Difference,
+  type PastCall,
+  type Suggestion,
+} from "./backtest.ts";
 export { policySchema } from "./json-schema.ts";
 export { LivePolicy } from "./live-policy.ts";
 export { checkPolicy, type PolicyReport, parsePolicy } from "./load.ts";

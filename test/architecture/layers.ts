@@ -59,6 +59,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
       "http",
       "manifest",
       "policy",
+      "yaml",
       "src/index.ts",
     ],
     node: "any",

@@ -3,10 +3,12 @@ import { type Command, LEDGER_FLAG } from "../command.ts";
 import { checkAgents } from "../doctor/check-agents.ts";
 import { checkChannels } from "../doctor/check-channels.ts";
 import { checkLedger } from "../doctor/check-ledger.ts";
+import { checkPolicyFile } from "../doctor/check-policy.ts";
 import { checkAuth, checkNode, checkPackages, checkSecret } from "../doctor/check-setting.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert, type Output, type Style } from "../output.ts";
+import { POLICY_FLAG } from "../policy/open-policy.ts";
 import { SERVE_FLAGS } from "../serving/serve-options.ts";
 import { padTo, textWidth, wrapTo } from "../text-width.ts";
 import { ledgerUrl } from "../wiring.ts";
@@ -26,6 +28,7 @@ export const doctor: Command = {
   flags: {
     host: { ...SERVE_FLAGS["host"], type: "string", help: "the value that `serve` would use" },
     auth: { ...SERVE_FLAGS["auth"], type: "string", help: "the value that `serve` would use" },
+    ...POLICY_FLAG,
     ...CHANNELS_FLAG,
     ...LEDGER_FLAG,
   },
@@ -42,6 +45,7 @@ export const doctor: Command = {
       checkSecret(invocation),
       checkAuth(invocation),
       ...checkPackages(invocation),
+      ...checkPolicyFile(invocation),
       ...(await checkChannels(invocation)),
       ...(words.length === 0 ? [] : await checkAgents(words, hasAuth)),
     ];

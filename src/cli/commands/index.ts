@@ -15,6 +15,9 @@ import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
 import { noticesAcknowledge, noticesList } from "./notices.ts";
 import { pending } from "./pending.ts";
+import { policyCheck, policyJsonSchema, policyTest } from "./policy/check.ts";
+import { policyExplain } from "./policy/explain.ts";
+import { policyReplay } from "./policy/replay.ts";
 import { prune } from "./prune.ts";
 import { run } from "./run.ts";
 import { serve } from "./serve.ts";
@@ -51,6 +54,11 @@ export const COMMANDS: readonly Command[] = [
   loginsList,
   loginsRevoke,
   validate,
+  policyCheck,
+  policyTest,
+  policyExplain,
+  policyReplay,
+  policyJsonSchema,
   migrate,
   prune,
   markRestored,

@@ -6,6 +6,8 @@ import { EXIT } from "../exit-codes.ts";
 import { announceGateway } from "../mcp/announce-gateway.ts";
 import { type GatewaySettings, MCP_FLAGS, readGatewaySettings } from "../mcp/gateway-options.ts";
 import { inert, Output } from "../output.ts";
+import { followedPolicy } from "../policy/followed-policy.ts";
+import { POLICY_FLAG } from "../policy/open-policy.ts";
 import { listenForStop, type Stopping } from "../signals.ts";
 import { localPrincipal, openEngine } from "../wiring.ts";
 
@@ -24,7 +26,7 @@ export const mcp: Command = {
     "`countersign serve` on the same ledger. The server inherits this process's environment, except COUNTERSIGN_ " +
     "variables. Standard output carries only the protocol.",
   words: { names: ["COMMAND"], optional: true, many: true },
-  flags: { ...MCP_FLAGS, ...LEDGER_FLAG },
+  flags: { ...MCP_FLAGS, ...POLICY_FLAG, ...LEDGER_FLAG },
   examples: [
     {
       line: "mcp --require write_file,move_file -- npx -y my-server ~/notes",
@@ -41,7 +43,9 @@ export const mcp: Command = {
     const stopping = listenForStop(invocation.exitNow);
     const words = new Output(process.stderr, invocation.env);
     const { ledger, name, server, require, approvers, expiresInMs, timeoutMs } = settings;
-    const engine = await openEngine(ledger, { maxResultBytes: LARGEST_RESULT });
+    const followed = followedPolicy(invocation);
+    const engine = await openEngine(ledger, { maxResultBytes: LARGEST_RESULT, ...followed?.option });
+    followed?.follow(engine.ledger, words);
     const gateway = new McpGateway({
       engine,
       name,
@@ -69,6 +73,7 @@ export const mcp: Command = {
       clearTimeout(late);
       return code;
     } finally {
+      followed?.stop();
       await engine.close();
       await gateway.close();
       stopping.forget();

@@ -8,7 +8,9 @@ import { Conversation } from "../chat/conversation.ts";
 import { Lines } from "../chat/lines.ts";
 import { jsonScreen, TextScreen } from "../chat/screen.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
-import { inert } from "../output.ts";
+import { inert, Output } from "../output.ts";
+import { followedPolicy } from "../policy/followed-policy.ts";
+import { POLICY_FLAG } from "../policy/open-policy.ts";
 import { commandLineFor, isPersistent, ledgerUrl, shellWord, userName, VIA } from "../wiring.ts";
 
 export const run: Command = {
@@ -30,6 +32,7 @@ export const run: Command = {
     },
     user: { type: "string", value: "NAME", help: "who is talking (your user name)" },
     ...BREAK_GLASS_FLAG,
+    ...POLICY_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [
@@ -43,7 +46,9 @@ export const run: Command = {
   async run(invocation) {
     const [given = ""] = invocation.words;
     const loaded = await loadAgentAt(given);
-    const engine = await createEngine({ ledger: ledgerUrl(invocation) });
+    const followed = followedPolicy(invocation);
+    const engine = await createEngine({ ledger: ledgerUrl(invocation), ...followed?.option });
+    followed?.follow(engine.ledger, new Output(process.stderr, invocation.env));
     try {
       const runner = await hostAgent(engine, loaded);
       const worker = engine.work();
@@ -52,6 +57,7 @@ export const run: Command = {
       await runner.close();
       return code;
     } finally {
+      followed?.stop();
       await engine.close();
       await loaded.close?.();
     }

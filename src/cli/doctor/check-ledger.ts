@@ -4,6 +4,7 @@ import { type Engine, openNotices, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { inspectLedger, type LedgerState, listRisks } from "../../stores/index.ts";
 import { absoluteTime, shortDuration } from "../duration.ts";
+import { listPolicyProblems } from "../policy/policy-problems.ts";
 import { fileOf, isPersistent, openEngine, shellWord } from "../wiring.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -124,10 +125,22 @@ async function checkInside(url: string): Promise<readonly Finding[]> {
       await checkUnknown(engine),
       await checkDeliveries(engine),
       ...(await checkNotices(engine)),
+      ...(await checkPolicies(engine)),
     ];
   } finally {
     await engine.close();
   }
+}
+
+async function checkPolicies({ ledger }: Engine): Promise<readonly Finding[]> {
+  const problems = await listPolicyProblems(ledger);
+  return problems.map(({ host, pid, file, message, at }) =>
+    warn(
+      "policy",
+      `Since ${at}, process ${pid} on ${host} judges by an older policy, because ${file} cannot be used: ${message}`,
+      "Correct the file; it is read again by itself.",
+    ),
+  );
 }
 
 async function checkClock({ ledger }: Engine): Promise<Finding> {

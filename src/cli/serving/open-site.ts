@@ -13,6 +13,7 @@ import {
   type LoadedAgents,
 } from "../agents/load-agents.ts";
 import { createChannels } from "../channels/create-channels.ts";
+import { openPolicy, type PolicyListener } from "../policy/open-policy.ts";
 import { openA2a } from "./open-a2a.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
@@ -41,10 +42,13 @@ export async function openSite(
   loaded: LoadedAgents,
   { log, lenient }: Pick<Opening, "log" | "lenient">,
 ): Promise<OpenSite> {
+  // First of all: a server without its rules must not start.
+  const followed = options.policy === undefined ? undefined : openPolicy(options.policy);
   const ledger = await createLedger(options.ledger, { migrate: options.migrate });
   const metrics = newMetrics();
   const engine = await createEngine({
     ledger,
+    ...(followed === undefined ? {} : { policy: followed.policy }),
     trace: openTelemetry,
     onError: (err) => log.error({ err }, "storing the outcome of a call failed"),
     onNotice: ({ kind, message, details }) => {
@@ -56,11 +60,22 @@ export async function openSite(
   for (const risk of await listRisks(options.ledger).catch(() => []))
     log.warn({ about: risk.about, advice: risk.advice }, risk.message);
   try {
-    return await openOn(engine, { options, loaded, log, metrics, lenient });
+    const site = await openOn(engine, { options, loaded, log, metrics, lenient });
+    followed?.follow(ledger, policyLog(log));
+    return { ...site, close: (how) => (followed?.stop(), site.close(how)) };
   } catch (error) {
     await engine.close();
     throw error;
   }
+}
+
+function policyLog(log: Logger): PolicyListener {
+  return {
+    replaced: (file, version) =>
+      log.info({ file, version }, "the policy was replaced by what its file says now"),
+    broken: (file, problem) =>
+      log.error({ file, problem }, "the policy file cannot be used; the policy of before goes on"),
+  };
 }
 
 interface Opening {

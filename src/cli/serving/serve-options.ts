@@ -4,6 +4,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../channels/channel-settings.ts";
 import type { Flags, Invocation } from "../command.ts";
 import { parseDuration } from "../duration.ts";
+import { POLICY_FLAG, policyFile } from "../policy/open-policy.ts";
 import { ledgerUrl } from "../wiring.ts";
 
 const DEFAULT_HOST = "127.0.0.1";
@@ -38,6 +39,8 @@ export interface ServeOptions {
   /** How long it still answers, but is not ready, when it is stopped. */
   readonly drainMs: number;
   readonly graceMs: number;
+  /** The file with the rules for all calls. */
+  readonly policy?: string;
 }
 
 /** The flags of serving commands; each except --break-glass can also be set as COUNTERSIGN_<NAME>. */
@@ -70,6 +73,7 @@ export const SERVE_FLAGS: Flags = {
     help: "send a message here when a call waits (signed with COUNTERSIGN_WEBHOOK_SECRET, or with a generated secret)",
   },
   ...CHANNELS_FLAG,
+  ...POLICY_FLAG,
   "allow-origin": {
     type: "string",
     value: "ORIGIN",
@@ -135,6 +139,7 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     ...(auth === "oidc" ? { oidc: oidcOf(invocation) } : {}),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     channels: readChannelSettings(invocation),
+    ...policyOption(invocation),
     ...(webhook === undefined ? {} : { webhook }),
     ...(webhookSecret ? { webhookSecret } : {}),
     trustProxy: numberOf("trust-proxy", settingOf(invocation, "trust-proxy"), MOST_PROXIES) ?? 0,
@@ -143,6 +148,11 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     drainMs: millisecondsOf(invocation, "drain") ?? 1_000 * DEFAULT_DRAIN_SECONDS,
     graceMs: millisecondsOf(invocation, "grace") ?? 1_000 * DEFAULT_GRACE_SECONDS,
   };
+}
+
+function policyOption(invocation: Invocation): Pick<ServeOptions, "policy"> {
+  const policy = policyFile(invocation);
+  return policy === undefined ? {} : { policy };
 }
 
 function millisecondsOf(invocation: Invocation, name: string): number | undefined {

@@ -1,0 +1,62 @@
+import { Backtest, type BacktestReport, type Difference, parsePolicy } from "../../../policy/index.ts";
+import { type Command, LEDGER_FLAG } from "../../command.ts";
+import { parseDuration } from "../../duration.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert, type Output } from "../../output.ts";
+import { pastCalls } from "../../policy/past-calls.ts";
+import { withEngine } from "../../wiring.ts";
+import { readPolicyText } from "./check.ts";
+
+const DEFAULT_SINCE = "30d";
+
+export const policyReplay: Command = {
+  name: "policy replay",
+  summary: "judge the calls of the past by a policy, and compare with what people decided",
+  usage: "FILE [--since AGE] [--db URL]",
+  about:
+    "Walks the journal and says what the policy would have changed: questions that would not be asked, and how people had decided " +
+    "them; calls that ran and would now be asked about or denied. It changes nothing. Rules see the arguments and roles of " +
+    "then, and the session's state of now. Calls whose content was erased are left out. Suggested exceptions are only printed: " +
+    "limits below everything that people denied, from at least 20 approvals.",
+  words: { names: ["FILE"] },
+  flags: {
+    since: { type: "string", value: "AGE", help: `how far back, for example 12h or 30d (${DEFAULT_SINCE})` },
+    ...LEDGER_FLAG,
+  },
+  examples: [{ line: "policy replay new.yaml --since 30d", says: "what the new file would have changed" }],
+  run(invocation) {
+    const [file = ""] = invocation.words;
+    const { output, flags } = invocation;
+    const policy = parsePolicy(file, readPolicyText(file));
+    const age = parseDuration(flags.text("since") ?? DEFAULT_SINCE, "since");
+    return withEngine(invocation, async ({ ledger }) => {
+      const backtest = new Backtest(policy);
+      for await (const past of pastCalls(ledger, ledger.now - age)) backtest.add(past);
+      const report = backtest.report();
+      if (flags.has("json")) output.json(JSON.parse(JSON.stringify(report)));
+      else print(output, report);
+      return EXIT.ok;
+    });
+  },
+};
+
+function print(output: Output, report: BacktestReport): void {
+  output.line(`${report.calls} calls judged.`);
+  line(output, "would stop asking", report.stopsAsking);
+  line(output, "would newly ask", report.newlyAsks);
+  line(output, "would newly deny", report.newlyDenies);
+  line(output, "would stop denying", report.stopsDenying);
+  if (report.suggestions.length === 0) return;
+  output.line();
+  output.line(output.style("bold", "exceptions that history supports"));
+  for (const { rule, tool, unless, approvals } of report.suggestions)
+    output.line(`  ${inert(rule)} (${inert(tool)}), ${approvals} approved:  unless: ${inert(unless)}`);
+}
+
+function line(output: Output, what: string, { count, approved, denied, examples }: Difference): void {
+  const times = count === 1 ? "once" : `${count} times`;
+  const decided =
+    approved + denied === 0 ? "" : `; people approved ${approved} and denied ${denied} of those`;
+  output.line(`${what} ${times}${decided}`);
+  if (count > 0 && examples.length > 0) output.prose(examples.map((id) => inert(id)).join("  "), "    ");
+}

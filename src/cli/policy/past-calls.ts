@@ -1,0 +1,130 @@
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  type Ledger,
+  type PolicyCall,
+  type PolicyNote,
+  parseEntry,
+  redact,
+  type Snapshot,
+} from "../../engine/index.ts";
+import type { PastCall } from "../../policy/index.ts";
+import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
+
+const PAGE = 200;
+
+/** A call that the journal tells of. */
+interface ToldCall {
+  readonly call: string;
+  readonly was: PastCall["was"];
+  readonly at: number;
+  readonly policy?: readonly PolicyNote[] | undefined;
+}
+
+/** The calls since a moment, as the journal tells them, page by page. Those whose content is erased are left out. */
+export async function* pastCalls(ledger: Ledger, since: number): AsyncGenerator<PastCall> {
+  for (let after = 0; ; ) {
+    const records = await ledger.journal.records({ after, limit: PAGE });
+    for (const record of records) {
+      if (record.at < since) continue;
+      for (const told of toldIn(parseEntry(record), record.at)) {
+        const past = await pastCall(ledger, told);
+        if (past !== undefined) yield past;
+      }
+    }
+    const last = records.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+  }
+}
+
+function toldIn(entry: ReturnType<typeof parseEntry>, at: number): readonly ToldCall[] {
+  if (entry.state !== "readable") return [];
+  switch (entry.kind) {
+    case "confirmation-requested":
+      return entry.body.round === 0 ? [{ call: entry.body.call, was: "asked", at }] : [];
+    case "calls-started":
+      return entry.body.calls.map(({ call, policy }) => ({ call, was: "ran", at, policy }));
+    case "call-started":
+      return entry.body.attempt === 1
+        ? [{ call: entry.body.call, was: "ran", at, policy: entry.body.policy }]
+        : [];
+    case "calls-answered":
+      return entry.body.calls
+        .filter(({ status, policy }) => status === "denied" && policy !== undefined)
+        .map(({ call, policy }) => ({ call, was: "denied", at, policy }));
+    default:
+      return [];
+  }
+}
+
+async function pastCall(ledger: Ledger, told: ToldCall): Promise<PastCall | undefined> {
+  const found = await ledger.load({ call: told.call });
+  if (found?.call === undefined) return undefined;
+  const whole = { ...found, call: found.call };
+  if (told.was === "asked") return pastQuestion(ledger, whole, told);
+  // An approved call starts too; its question was told already.
+  if (told.was === "ran" && whole.call.rounds > 0) return undefined;
+  const { was, policy = [], at } = told;
+  return { id: whole.call.id, was, why: [], policy, call: await describe(ledger, whole, { at }) };
+}
+
+type Whole = Snapshot & { readonly call: CallRecord };
+
+async function pastQuestion(ledger: Ledger, whole: Whole, { at }: ToldCall): Promise<PastCall | undefined> {
+  const question = await firstQuestionOf(ledger, whole);
+  // Erased: nobody knows what it was about.
+  if (question === undefined || question.shown.why.length === 0) return undefined;
+  const { id, shown, policy = [] } = question;
+  const call = await describe(ledger, whole, { source: shown.source, at });
+  return { id, was: "asked", why: shown.why, policy, decided: endOf(question), call };
+}
+
+async function describe(
+  ledger: Ledger,
+  { call, session, frame }: Whole,
+  { source, at }: { readonly source?: string | undefined; readonly at: number },
+): Promise<PolicyCall> {
+  const args = call.originalArgs ?? call.args;
+  const { app, agent, tool, requesters = [session.user] } = call;
+  const { roles = [], authenticated = false } = frame?.asker ?? call.asker ?? {};
+  const annotations = await annotationsOf(ledger, call.definitionDigest);
+  return {
+    entryPoint: frame === undefined ? "gate" : "runner",
+    app,
+    agent,
+    tool,
+    args,
+    shown: redact(args, call.secrets),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(source === undefined ? {} : { source }),
+    // A gated function's session has no user of its own: the user is the caller.
+    user: frame === undefined ? (requesters.at(-1) ?? "") : session.user,
+    requesters,
+    roles,
+    authenticated,
+    session: session.id,
+    state: await ledger.state(session.key),
+    at,
+  };
+}
+
+// A call that asked again has a later question as its current one.
+async function firstQuestionOf(
+  ledger: Ledger,
+  { call, confirmation }: Whole,
+): Promise<ConfirmationRecord | undefined> {
+  if (confirmation === undefined || confirmation.round === 0) return confirmation;
+  const { items } = await ledger.confirmations({ state: "closed", session: call.session }, { limit: 100 });
+  return items.find((item) => item.call.id === call.id && item.confirmation.round === 0)?.confirmation;
+}
+
+function endOf({ status }: ConfirmationRecord): PastCall["decided"] {
+  return status === "requested" ? undefined : status;
+}
+
+async function annotationsOf(ledger: Ledger, digest: string): Promise<JsonObject | undefined> {
+  const stored = (await ledger.items.get("tool-definition", digest))?.value;
+  const annotations = isJsonObject(stored) ? member(stored, "annotations") : undefined;
+  return isJsonObject(annotations) ? annotations : undefined;
+}
