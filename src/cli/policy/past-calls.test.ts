@@ -66,7 +66,7 @@ test("a looser policy is told what people denied of what it would no longer ask"
 test("a stricter policy is told what it would newly ask and deny; what is older is left out", async () => {
   const fixture = await history();
   await fixture.call(50);
-  fixture.clock.advance(60_000);
+  await fixture.clock.advance(60_000);
   const since = fixture.ledger.now;
   await fixture.call(60);
   await fixture.decide(5000, true);
