@@ -1,4 +1,5 @@
 import {
+  type Asker,
   type CallRecord,
   type ConfirmationRecord,
   type Ledger,
@@ -80,6 +81,10 @@ async function pastQuestion(ledger: Ledger, whole: Whole, { at }: ToldCall): Pro
   return { id, was: "asked", why: shown.why, policy, decided: endOf(question), call };
 }
 
+function askerIn(call: CallRecord, frame: Whole["frame"]): Pick<Asker, "roles" | "authenticated"> {
+  return frame?.asker ?? call.asker ?? { authenticated: false };
+}
+
 async function describe(
   ledger: Ledger,
   { call, session, frame }: Whole,
@@ -87,7 +92,7 @@ async function describe(
 ): Promise<PolicyCall> {
   const args = call.originalArgs ?? call.args;
   const { app, agent, tool, requesters = [session.user] } = call;
-  const { roles = [], authenticated = false } = frame?.asker ?? call.asker ?? {};
+  const { roles = [], authenticated } = askerIn(call, frame);
   const annotations = await annotationsOf(ledger, call.definitionDigest);
   return {
     entryPoint: frame === undefined ? "gate" : "runner",
