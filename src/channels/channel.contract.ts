@@ -45,6 +45,8 @@ const TYPES: readonly NoticeType[] = [
   "confirmation.requested",
   "confirmation.voted",
   "confirmation.decided",
+  "confirmation.reminded",
+  "confirmation.escalated",
   "confirmation.expired",
   "confirmation.cancelled",
   "call.ended",

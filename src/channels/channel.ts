@@ -10,6 +10,8 @@ export type NoticeType =
   | "confirmation.requested"
   | "confirmation.voted"
   | "confirmation.decided"
+  | "confirmation.reminded"
+  | "confirmation.escalated"
   | "confirmation.expired"
   | "confirmation.cancelled"
   | "call.ended"

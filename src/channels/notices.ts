@@ -18,6 +18,8 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "confirmation-denied": "confirmation.decided",
   "vote-cast": "confirmation.voted",
   "vote-withdrawn": "confirmation.voted",
+  "confirmation-reminded": "confirmation.reminded",
+  "confirmation-escalated": "confirmation.escalated",
   "confirmation-expired": "confirmation.expired",
   "confirmation-cancelled": "confirmation.cancelled",
   "confirmation-restored": undefined,

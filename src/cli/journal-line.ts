@@ -94,6 +94,8 @@ const LINES: EntryTable<Line> = {
     reason,
   }),
   "vote-withdrawn": ({ by }) => ({ who: by.id }),
+  "confirmation-reminded": nothing,
+  "confirmation-escalated": nothing,
   "confirmation-expired": nothing,
   "confirmation-cancelled": whoAndWhy,
   "confirmation-restored": whoAndWhy,

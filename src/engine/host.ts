@@ -11,7 +11,7 @@ import type {
 } from "./ledger/index.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Approvers, Requirement } from "./people/index.ts";
-import type { AskedCall } from "./questions/index.ts";
+import type { AskedCall, Question } from "./questions/index.ts";
 
 /** How people are asked about a tool's own questions. */
 export interface AskingRules {
@@ -45,15 +45,13 @@ export interface StoredCall {
 }
 
 /** A card for a tool that changed, and who must approve it now. */
-export interface ShownAgain {
+export interface ShownAgain extends Pick<Question, "denials" | "remindAfterMs" | "escalate"> {
   readonly shown: Shown;
   readonly requirements: readonly Requirement[];
   /** How long the question stays open; default: as the tool's author says. */
   readonly expiresInMs?: number;
   /** Which rules spoke. */
   readonly policy?: readonly PolicyNote[];
-  /** How many denials deny; 1 if absent. */
-  readonly denials?: number;
 }
 
 /** The arguments that would run and who must approve them, or why they are refused. */

@@ -231,6 +231,7 @@ export {
   loginModeOf,
   looksAsRequester,
   mayDecide,
+  mayEverDecide,
   mayJudge,
   oneApproval,
   type Principal,

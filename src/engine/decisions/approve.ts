@@ -107,7 +107,7 @@ function cast(
   // Whoever approved other arguments did not approve these.
   const others = isAmended ? [] : about.standing.others;
   const asked = { ...confirmation, argsDigest, requirements: amended.requirements, votes: others };
-  const place = placeFor(parts, asked, { about, payload });
+  const place = placeFor(parts, asked, { about, payload, now: whole.now });
   if (!place.ok) return { ...place, confirmation, call: stored };
   const vote = signedVote(parts, { confirmation: asked, call: stored }, about, {
     confirmed: true,
@@ -133,17 +133,22 @@ function cast(
 function placeFor(
   parts: EngineParts,
   asked: ConfirmationRecord,
-  { about, payload }: { readonly about: OwnedCase; readonly payload: JsonValue | undefined },
+  {
+    about,
+    payload,
+    now,
+  }: { readonly about: OwnedCase; readonly payload: JsonValue | undefined; readonly now: number },
 ): { readonly ok: true; readonly slot: VoteSlot } | RefusedDecision {
   const { by } = about.decider;
-  if (!mayDecide(asked, by, parts.directory))
+  const counting = { directory: parts.directory, now };
+  if (!mayDecide(asked, by, counting))
     return refusal("not-an-approver", `${by.id} may not approve these arguments.`);
   const other = asked.votes.find((vote) => vote.confirmed && !sameJson(vote.payload, payload));
   if (other !== undefined) {
     const message = `${other.by.id} approved this with another payload. Send the same payload.`;
     return { ...refusal("payload-mismatch", message), field: "payload" };
   }
-  const slot = freeSlot(asked, by, parts);
+  const slot = freeSlot(asked, by, counting);
   if (slot !== undefined) return { ok: true, slot };
   const message = `No approval by ${by.id} is needed any more. So far: ${describeProgress(asked)}.`;
   return refusal("already-decided", message);

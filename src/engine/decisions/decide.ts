@@ -155,7 +155,7 @@ function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput
 /** Why this principal may not decide, or nobody may: the stored question is not the one that was asked. */
 function refusalOf(parts: EngineParts, whole: Whole, by: Principal): RefusedDecision | undefined {
   const { confirmation } = whole;
-  if (!mayDecide(confirmation, by, parts.directory)) {
+  if (!mayDecide(confirmation, by, { directory: parts.directory, now: whole.now })) {
     const who = confirmation.requirements.map(describeRequirement).join("; and ");
     return refusal("not-an-approver", `${by.id} may not decide this. Approvers: ${who}.`);
   }

@@ -39,7 +39,7 @@ function plan(parts: EngineParts, whole: Whole, decider: Decider): Plan<VoteWith
   const person = parts.directory.person(by.id);
   const own = before.votes.filter((vote) => vote.person === person);
   // Whoever may not vote any more may still take back what they said.
-  const isVoter = own.length > 0 || mayDecide(before, by, parts.directory);
+  const isVoter = own.length > 0 || mayDecide(before, by, { directory: parts.directory, now });
   if (!mayJudge(by) || !isVoter) {
     const code = mayJudge(by) ? "not-an-approver" : "forbidden";
     const message = mayJudge(by) ? `${by.id} has no vote on this.` : withoutRight(by);

@@ -8,7 +8,7 @@ import {
   type Vote,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { subjectOf, voteBody, writeSuccessor } from "../questions/index.ts";
+import { type Question, subjectOf, voteBody, writeSuccessor } from "../questions/index.ts";
 import type { Decided, Decider, DecisionInput, Whole } from "./decision.ts";
 import { signedVote } from "./vote.ts";
 
@@ -63,6 +63,7 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
       requirements: confirmation.requirements,
       requesters: before.requesters,
       ...(before.denials === undefined ? {} : { denials: before.denials }),
+      ...plansAfter(before, now),
       ...(before.policy === undefined ? {} : { policy: before.policy }),
       ...(before.expiresAt === undefined ? {} : { expiresInMs: before.expiresAt - now }),
     },
@@ -71,4 +72,19 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
       signedVote(parts, { confirmation: question, call: about }, { input, decider }, verdict),
   });
   return { draft, value: { ok: true, repeated: false, session, ...asked } };
+}
+
+/** What is left of the reminders and escalations of the question before. */
+function plansAfter(
+  { reminders = [], escalations = [] }: ConfirmationRecord,
+  now: number,
+): Pick<Question, "remindAfterMs" | "escalate"> {
+  return {
+    remindAfterMs: reminders.filter(({ at }) => at > now).map(({ at }) => at - now),
+    escalate: escalations.map(({ at, to, group }) => ({
+      afterMs: Math.max(0, at - now),
+      to,
+      ...(group === undefined ? {} : { group }),
+    })),
+  };
 }

@@ -40,15 +40,28 @@ export function questionFor(
   ruling: Ruling,
   notes: CardNotes,
 ): Question {
-  const { why, authorOnly, policy, denials } = ruling;
+  const { why, authorOnly, policy } = ruling;
   const { expiresInMs, approvers } = tool.confirmation;
   return {
     shown: cardFor(tool, parsed.value, { ...notes, why, authorOnly }, ruling),
     requirements: requirementsFor(approvers, ruling),
     requesters: subject.requesters,
     ...(policy === undefined ? {} : { policy }),
-    ...(denials === undefined ? {} : { denials }),
+    ...askingTerms(ruling),
     ...expiryOf(expiresInMs, ruling),
+  };
+}
+
+/** How rules want people to be asked, beside who and until when. */
+export function askingTerms({
+  denials,
+  remindAfterMs,
+  escalate,
+}: Ruling): Pick<Question, "denials" | "remindAfterMs" | "escalate"> {
+  return {
+    ...(denials === undefined ? {} : { denials }),
+    ...(remindAfterMs === undefined ? {} : { remindAfterMs }),
+    ...(escalate === undefined ? {} : { escalate }),
   };
 }
 

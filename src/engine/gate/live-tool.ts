@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { definitionDigest, sameJson } from "../common/index.ts";
 import type { Amendment, LiveTool, ShownAgain, StoredCall } from "../host.ts";
-import { cardFor, expiryOf } from "./card.ts";
+import { askingTerms, cardFor, expiryOf } from "./card.ts";
 import { denialOf } from "./judge.ts";
 import { type JudgedTool, judgeAgain } from "./judge-again.ts";
 import { requirementsFor } from "./verdict.ts";
@@ -43,7 +43,7 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
     requirements: requirementsFor(tool.confirmation.approvers, ruling),
     ...expiryOf(tool.confirmation.expiresInMs, ruling),
     ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
-    ...(ruling.denials === undefined ? {} : { denials: ruling.denials }),
+    ...askingTerms(ruling),
   };
 }
 

@@ -104,3 +104,18 @@ test("of the same people the higher count is required, not the sum", () => {
   ];
   expect(requirementsFor("requester", { requirements })).toEqual([requirements[0]]);
 });
+
+test("the terms of all rules add up: all reminders and escalations, the fewest denials, and nobody who asked", () => {
+  const one = { remindAfterMs: [1], escalate: [{ afterMs: 2, to: CFO }], denials: 3 };
+  const other = { remindAfterMs: [5], escalate: [{ afterMs: 4, to: OPS }], denials: 2, notRequester: true };
+  const ruling = rule([one, other].map((terms) => ({ ...verdict("policy", "confirm"), ...terms })));
+  expect(ruling).toMatchObject({
+    remindAfterMs: [1, 5],
+    escalate: [{ to: CFO }, { to: OPS }],
+    denials: 2,
+    notRequester: true,
+  });
+  const strict = rule([{ ...verdict("policy", "confirm"), ...one }, verdict("policy", "confirm")]);
+  expect(strict).not.toHaveProperty("denials");
+  expect(requirementsFor(CFO, ruling)).toEqual(oneApproval({ ...CFO, ...APART }));
+});

@@ -22,6 +22,10 @@ export interface Ruling {
   readonly notRequester?: boolean;
   /** How many denials deny, if a rule says so: the smallest number of all rules that ask. */
   readonly denials?: number;
+  /** When people are reminded, by all rules. */
+  readonly remindAfterMs?: readonly number[];
+  /** Who may fill in later, by all rules. */
+  readonly escalate?: AskingTerms["escalate"];
   /** The question of the first rule that has one. */
   readonly hint?: string;
   /** The shortest time that a rule wants the question to stay open. */
@@ -60,14 +64,18 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
 
 function termsOf(
   asking: readonly Verdict[],
-): Pick<Ruling, "hint" | "expiresInMs" | "amendable" | "notRequester" | "denials"> {
+): Omit<Ruling, "outcome" | "why" | "requirements" | "policy" | "authorOnly"> {
   const ruled = asking.filter(({ source }) => source === "policy");
   const denials = Math.min(...ruled.map((verdict) => verdict.denials ?? 1));
   const hint = asking.find((verdict) => verdict.hint !== undefined)?.hint;
   const times = asking.flatMap(({ expiresInMs }) => expiresInMs ?? []);
   const lists = asking.flatMap(({ amendable }) => (amendable === undefined ? [] : [amendable]));
   const [first, ...others] = lists;
+  const remindAfterMs = asking.flatMap((verdict) => verdict.remindAfterMs ?? []);
+  const escalate = asking.flatMap((verdict) => verdict.escalate ?? []);
   return {
+    ...(remindAfterMs.length === 0 ? {} : { remindAfterMs }),
+    ...(escalate.length === 0 ? {} : { escalate }),
     ...(asking.some(({ notRequester }) => notRequester === true) ? { notRequester: true } : {}),
     ...(ruled.length > 0 && denials > 1 ? { denials } : {}),
     ...(hint === undefined ? {} : { hint }),

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, PolicyNote, VoteSlot } from "../ledger/index.ts";
-import type { PrincipalKind, Requirement } from "../people/index.ts";
+import type { CallStatus, Escalation, PolicyNote, VoteSlot } from "../ledger/index.ts";
+import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
 
 /** Somebody, as the journal names them. */
 export interface JournalPerson {
@@ -47,6 +47,7 @@ export interface QuestionAsked extends AboutQuestion {
   readonly why: readonly string[];
   readonly requirements: readonly Requirement[];
   readonly denials?: number;
+  readonly escalations?: readonly Escalation[];
   readonly definitionDigest: string;
   readonly expiresAt?: number;
   /** Which rules spoke, and what they saw. */
@@ -150,6 +151,13 @@ export interface JournalBodies {
   /** A vote that does not decide yet. */
   readonly "vote-cast": AboutQuestion & VoteCast;
   readonly "vote-withdrawn": AboutQuestion & ActedBy & { readonly person: string };
+  /** `due`: the time of the rule; it may have been written later. */
+  readonly "confirmation-reminded": AboutQuestion & { readonly due: number };
+  readonly "confirmation-escalated": AboutQuestion & {
+    readonly due: number;
+    readonly to: Approvers;
+    readonly group?: string;
+  };
   readonly "confirmation-expired": AboutQuestion;
   readonly "confirmation-cancelled": QuestionWithdrawn;
   readonly "confirmation-restored": AboutQuestion & ActedBy & { readonly reason: string };

@@ -1,5 +1,12 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, JournalRecord, PolicyNote, SpokenRule, VoteSlot } from "../ledger/index.ts";
+import type {
+  CallStatus,
+  Escalation,
+  JournalRecord,
+  PolicyNote,
+  SpokenRule,
+  VoteSlot,
+} from "../ledger/index.ts";
 import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
 import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
 import type {
@@ -144,6 +151,9 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     why: texts,
     requirements: listOf(requirement),
     denials: optional(count),
+    escalations: optional(
+      listOf(shaped<Escalation>({ at: count, to: approvers, group: optional(text), reached: flag })),
+    ),
     definitionDigest: text,
     expiresAt: optional(count),
     policy: optional(policyNotes),
@@ -159,6 +169,8 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   "confirmation-denied": { ...aboutQuestion, ...vote },
   "vote-cast": { ...aboutQuestion, ...vote },
   "vote-withdrawn": { ...aboutQuestion, ...actedBy, person: text },
+  "confirmation-reminded": { ...aboutQuestion, due: count },
+  "confirmation-escalated": { ...aboutQuestion, due: count, to: approvers, group: optional(text) },
   "confirmation-expired": aboutQuestion,
   "confirmation-cancelled": {
     ...aboutQuestion,

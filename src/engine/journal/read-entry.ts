@@ -39,6 +39,8 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "confirmation-denied": ofQuestion,
   "vote-cast": ofQuestion,
   "vote-withdrawn": ofQuestion,
+  "confirmation-reminded": ofQuestion,
+  "confirmation-escalated": ofQuestion,
   "confirmation-expired": ofQuestion,
   "confirmation-cancelled": ofQuestion,
   "confirmation-restored": ofQuestion,

@@ -71,7 +71,16 @@ export type CallChange = Partial<
 export type ConfirmationChange = Partial<
   Pick<
     ConfirmationRecord,
-    "status" | "votes" | "withdrawal" | "shown" | "shownVersion" | "argsDigest" | "requirements" | "mac"
+    | "status"
+    | "votes"
+    | "withdrawal"
+    | "shown"
+    | "shownVersion"
+    | "argsDigest"
+    | "requirements"
+    | "mac"
+    | "reminders"
+    | "escalations"
   >
 >;
 

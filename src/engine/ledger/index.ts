@@ -55,6 +55,7 @@ export type {
   CheckpointRecord,
   ConfirmationRecord,
   ConfirmationStatus,
+  Escalation,
   FrameKind,
   FrameRecord,
   FrameStatus,

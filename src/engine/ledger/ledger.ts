@@ -20,6 +20,8 @@ import type { CallRecord, FrameRecord, SessionRecord, StepRecord } from "./recor
 export interface DueWork {
   /** Confirmations whose deadline has passed. */
   readonly expired: readonly string[];
+  /** Open confirmations with a reminder or an escalation that people have not been told of. */
+  readonly unannounced: readonly string[];
   /** Approved calls that nobody has claimed. */
   readonly readyCalls: readonly string[];
   /** Frames whose turn is complete. */
@@ -38,6 +40,7 @@ export interface DueWork {
 /** The last of each list that goes on behind it. */
 export interface DuePlace {
   readonly expired?: readonly [deadline: number, id: string];
+  readonly unannounced?: readonly [due: number, id: string];
   readonly readyCalls?: string;
   readonly readyFrames?: string;
   readonly lostCalls?: readonly [owner: string, attempt: number, id: string];

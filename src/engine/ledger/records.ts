@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
-import type { Principal, Requirement } from "../people/index.ts";
+import type { Approvers, Principal, Requirement } from "../people/index.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
 export interface SessionRecord {
@@ -225,6 +225,16 @@ export interface Vote {
   readonly mac?: string;
 }
 
+/** People who may fill in for every requirement of a question from `at` on, by the ledger's clock. */
+export interface Escalation {
+  readonly at: number;
+  readonly to: Approvers;
+  /** The policy's name of the group, if it is one. */
+  readonly group?: string;
+  /** People were told. */
+  readonly reached: boolean;
+}
+
 /** One question to a person about a call; `round` counts a tool's own questions. */
 export interface ConfirmationRecord {
   readonly id: string;
@@ -253,6 +263,10 @@ export interface ConfirmationRecord {
   readonly votes: readonly Vote[];
   /** How many denials deny; 1 if absent. */
   readonly denials?: number;
+  /** When people are reminded, and whether that was done; in the order of time. */
+  readonly reminders?: readonly { readonly at: number; readonly sent: boolean }[];
+  /** Who may fill in from when on; in the order of time. */
+  readonly escalations?: readonly Escalation[];
   /** Over who must approve what and until when, when the engine has a secret. */
   readonly mac?: string;
   /** Why it was withdrawn. */

@@ -6,6 +6,24 @@ import type { Requirement } from "./requirement.ts";
 export interface Ruled {
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
+  /** People who may fill in for every requirement, from a time on. */
+  readonly escalations?: readonly EscalatedTo[];
+}
+
+/** People who may fill in from `at` on. */
+export interface EscalatedTo {
+  readonly at: number | string;
+  readonly to: Approvers;
+  /** The policy's name of the group, if it is one. */
+  readonly group?: string;
+  /** People were told. */
+  readonly reached: boolean;
+}
+
+/** With what votes are judged: the policy's word about people now, and the ledger's clock. */
+export interface Counting {
+  readonly directory: Directory;
+  readonly now: number;
 }
 
 // The host program, its author's code and the person at this machine. There is no login between them and the requester,
@@ -38,24 +56,59 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
 
 /**
  * May this principal decide? The one place that answers it, for every way in. Everyone whom no requirement allows is
- * refused. An agent is always refused. Without logins, only the rule "requester" can be decided. Without a directory the
- * answer is about the people as they were when the question was asked.
+ * refused. An agent is always refused. Without logins, only the rule "requester" can be decided. Without `counting` the
+ * answer is about what is stored: the groups as they were when the question was asked, the escalations that people were
+ * told of.
  */
-export function mayDecide(rule: Ruled, principal: Principal, directory?: Directory): boolean {
+export function mayDecide(rule: Ruled, principal: Principal, counting?: Counting): boolean {
   return rule.requirements.some(
-    (requirement) => standingIn(rule, requirement, principal, directory) !== undefined,
+    (requirement) => standingIn(rule, requirement, principal, counting) !== undefined,
   );
+}
+
+/** May this principal decide at some time, now or after an escalation? */
+export function mayEverDecide(rule: Ruled, principal: Principal): boolean {
+  const escalations = (rule.escalations ?? []).map((one) => ({ ...one, reached: true }));
+  return mayDecide({ ...rule, escalations }, principal);
 }
 
 /** By what somebody counts for a requirement: by name, or by a role that a login claimed. */
 export type Standing = "name" | "role";
 
-/** By what this principal counts for the requirement; undefined if not at all. */
+/** By what this principal counts for the requirement, or for those who may fill in by now; undefined if not at all. */
 export function standingIn(
+  rule: Pick<Ruled, "requesters" | "escalations">,
+  requirement: Requirement,
+  principal: Principal,
+  counting?: Counting,
+): Standing | undefined {
+  const own = standingAmong(rule, requirement, principal, counting?.directory);
+  if (own !== undefined) return own;
+  for (const escalation of rule.escalations ?? []) {
+    const people = isDue(escalation, counting) ? fillingIn(escalation, requirement) : undefined;
+    const found = people && standingAmong(rule, people, principal, counting?.directory);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isDue({ at, reached }: EscalatedTo, counting: Counting | undefined): boolean {
+  return counting === undefined ? reached : typeof at === "number" && at <= counting.now;
+}
+
+/** The people who fill in, under the requirement's own condition. */
+function fillingIn({ to, group }: EscalatedTo, { from, count }: Requirement): Requirement | undefined {
+  if (to === "requester") return undefined;
+  const apart = from !== "requester" && from.notRequester === true;
+  const people = apart ? { ...to, notRequester: true } : to;
+  return { from: people, count, ...(group === undefined ? {} : { group }) };
+}
+
+function standingAmong(
   rule: Pick<Ruled, "requesters">,
   requirement: Requirement,
   principal: Principal,
-  directory?: Directory,
+  directory: Directory | undefined,
 ): Standing | undefined {
   const { from } = requirement;
   if (principal.kind === "agent") return undefined;

@@ -8,15 +8,18 @@
  */
 
 export {
+  type Counting,
   isRequester,
   isVouched,
   mayDecide,
+  mayEverDecide,
   mayJudge,
   mayWithdraw,
   type Ruled,
   withoutRight,
 } from "./authority.ts";
 export { type Directory, NO_DIRECTORY } from "./directory.ts";
+export { dueAt } from "./due.ts";
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export {
   ANYBODY,

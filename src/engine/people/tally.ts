@@ -1,6 +1,5 @@
 import type { Vote, VoteSlot } from "../ledger/index.ts";
-import { mayDecide, type Ruled, standingIn } from "./authority.ts";
-import type { Directory } from "./directory.ts";
+import { type Counting, mayDecide, type Ruled, standingIn } from "./authority.ts";
 import type { Principal } from "./principal.ts";
 import type { Requirement } from "./requirement.ts";
 
@@ -9,12 +8,6 @@ export interface Ballot extends Ruled {
   readonly votes: readonly Vote[];
   /** How many denials deny. */
   readonly denials?: number;
-}
-
-/** With what votes are counted: the policy's word about people now, and the ledger's clock. */
-export interface Counting {
-  readonly directory: Directory;
-  readonly now: number;
 }
 
 /** The votes that count, and what they decide. */
@@ -50,13 +43,9 @@ export function denialsNeeded({ denials = 1 }: Pick<Ballot, "denials">): number 
 }
 
 /** The slot that an approval by this principal fills: the first one that is free; undefined if there is none. */
-export function freeSlot(
-  ballot: Ballot,
-  principal: Principal,
-  { directory }: Pick<Counting, "directory">,
-): VoteSlot | undefined {
+export function freeSlot(ballot: Ballot, principal: Principal, counting: Counting): VoteSlot | undefined {
   for (const [requirement, asked] of ballot.requirements.entries()) {
-    if (standingIn(ballot, asked, principal, directory) === undefined) continue;
+    if (standingIn(ballot, asked, principal, counting) === undefined) continue;
     const taken = new Set(
       ballot.votes.flatMap(({ slot }) => (slot?.requirement === requirement ? [slot.place] : [])),
     );
@@ -68,10 +57,12 @@ export function freeSlot(
 function counts(ballot: Ballot, { by, at, confirmed, slot, person }: Vote, counting: Counting): boolean {
   const { directory, now } = counting;
   if (directory.person(by.id) !== person) return false;
-  if (!confirmed) return slot === undefined && mayDecide(ballot, by, directory);
+  // Whoever fills in after an escalation must have voted after it.
+  const then = { directory, now: at };
+  if (!confirmed) return slot === undefined && mayDecide(ballot, by, then);
   const requirement = requirementOf(ballot, slot);
   if (requirement === undefined) return false;
-  const standing = standingIn(ballot, requirement, by, directory);
+  const standing = standingIn(ballot, requirement, by, then);
   const { voteMaxAgeMs = Number.POSITIVE_INFINITY } = directory;
   return standing === "name" || (standing === "role" && now - at <= voteMaxAgeMs);
 }

@@ -8,8 +8,12 @@ const LONGEST = 200;
  * Labels for everyone who may see a question, for the store's index. A reader may see it exactly if one of the reader's
  * labels is among them.
  */
-export function viewersOf({ requirements, requesters }: Ruled): readonly string[] {
-  return distinct([...requesters.map(asked), ...requirements.flatMap(({ from }) => votersIn(from))]);
+export function viewersOf({ requirements, requesters, escalations = [] }: Ruled): readonly string[] {
+  return distinct([
+    ...requesters.map(asked),
+    ...requirements.flatMap(({ from }) => votersIn(from)),
+    ...escalations.flatMap(({ to }) => (to === "requester" ? [] : votersIn(to))),
+  ]);
 }
 
 function votersIn(from: Approvers): readonly string[] {

@@ -2,7 +2,7 @@ import { type AuditParts, seal } from "../audit/index.ts";
 import type { Executions } from "../calls/index.ts";
 import type { DuePlace, DueWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { expire } from "../questions/index.ts";
+import { announce, expire } from "../questions/index.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
 import { Tries } from "./tries.ts";
 
@@ -80,6 +80,7 @@ export class Worker {
     const { ledger, hosts } = this.#parts;
     const due = await ledger.due([...hosts.values()], BATCH, after);
     await this.#tryEach(due.expired, (id) => this.#expire(id));
+    await this.#tryEach(due.unannounced, (id) => this.#announce(id));
     await this.#tryEach(due.lostCalls, (id) => this.#recover(id));
     await this.#tryEach(due.readyCalls, (id) => this.#executions.resume(id));
     await this.#tryEach([...due.lostFrames, ...due.readyFrames], (id) => this.#takeUp(id));
@@ -126,6 +127,11 @@ export class Worker {
     const closed = await expire(this.#parts, id);
     if (closed?.stepping !== undefined) this.#executions.step(closed.stepping);
     if (closed?.call.status === "ready") await this.#executions.resume(closed.call.id);
+    return { left: false };
+  }
+
+  async #announce(id: string): Promise<{ left: boolean }> {
+    await announce(this.#parts, id);
     return { left: false };
   }
 

@@ -51,7 +51,7 @@ export async function takeBack(
       ...writeWithdrawal(parts, draft, held, { reason: blocked.reason, owner, last }),
     };
   }
-  const { before, tool, shown, requirements, policy, denials } = again;
+  const { before, tool, shown, requirements, policy, denials, remindAfterMs, escalate } = again;
   const { expiresInMs = tool.asking.expiresInMs } = again;
   const asked = writeSuccessor(parts, draft, {
     held: { ...held, confirmation: before },
@@ -63,6 +63,8 @@ export async function takeBack(
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
       ...(policy === undefined ? {} : { policy }),
       ...(denials === undefined ? {} : { denials }),
+      ...(remindAfterMs === undefined ? {} : { remindAfterMs }),
+      ...(escalate === undefined ? {} : { escalate }),
     },
     change: { definitionDigest: tool.definitionDigest },
   });

@@ -1,5 +1,6 @@
 import type { ConfirmationAsk } from "../../protocol/index.ts";
 import { confirmationId, redact } from "../common/index.ts";
+import type { AskingTerms } from "../gate/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import type {
   CallRecord,
@@ -23,6 +24,8 @@ export interface Question {
   /** How many denials deny; 1 if absent. */
   readonly denials?: number;
   readonly expiresInMs?: number;
+  readonly remindAfterMs?: readonly number[];
+  readonly escalate?: AskingTerms["escalate"];
   /** Which rules spoke. */
   readonly policy?: readonly PolicyNote[];
 }
@@ -70,9 +73,29 @@ export function newConfirmation(
     requestedAt: now,
     ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
     ...(question.denials === undefined ? {} : { denials: question.denials }),
+    ...plansOf(question, now),
     votes: [],
   };
   return signedQuestion(parts, confirmation);
+}
+
+/** Reminders and escalations by the ledger's clock. One that would come at the deadline or later never comes. */
+function plansOf(
+  { remindAfterMs = [], escalate = [], expiresInMs = Number.POSITIVE_INFINITY }: Question,
+  now: number,
+): Pick<ConfirmationRecord, "reminders" | "escalations"> {
+  const reminders = [...new Set(remindAfterMs)]
+    .filter((afterMs) => afterMs < expiresInMs)
+    .sort((one, other) => one - other)
+    .map((afterMs) => ({ at: now + afterMs, sent: false }));
+  const escalations = escalate
+    .filter(({ afterMs }) => afterMs < expiresInMs)
+    .toSorted((one, other) => one.afterMs - other.afterMs)
+    .map(({ afterMs, ...people }) => ({ ...people, at: now + afterMs, reached: false }));
+  return {
+    ...(reminders.length === 0 ? {} : { reminders }),
+    ...(escalations.length === 0 ? {} : { escalations }),
+  };
 }
 
 /** The question as it is stored: signed if the engine has a secret. */
@@ -127,6 +150,7 @@ function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf
     why: confirmation.shown.why,
     requirements: confirmation.requirements,
     ...(confirmation.denials === undefined ? {} : { denials: confirmation.denials }),
+    ...(confirmation.escalations === undefined ? {} : { escalations: confirmation.escalations }),
     definitionDigest: call.definitionDigest,
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
     ...(confirmation.policy === undefined ? {} : { policy: confirmation.policy }),

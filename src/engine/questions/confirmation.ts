@@ -2,7 +2,14 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
 import type { CallRecord, CardLayout, ConfirmationRecord, Vote } from "../ledger/index.ts";
 import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "../lifecycle/index.ts";
-import { denialsNeeded, mayDecide, mayWithdraw, type Principal, type Requirement } from "../people/index.ts";
+import {
+  type Approvers,
+  denialsNeeded,
+  mayDecide,
+  mayWithdraw,
+  type Principal,
+  type Requirement,
+} from "../people/index.ts";
 
 /** A confirmation, as the public API shows it: the question, the decision and the outcome of the call. */
 export interface Confirmation {
@@ -52,6 +59,10 @@ export interface Confirmation {
   readonly requirements: readonly RequirementProgress[];
   /** How many denials deny. */
   readonly denials: number;
+  /** When people are reminded. */
+  readonly reminders?: readonly string[];
+  /** Who may fill in for every requirement from `at` on; `reached`: people were told. */
+  readonly escalations?: readonly ConfirmationEscalation[];
   /** The votes so far, or those that decided. */
   readonly votes: readonly ConfirmationVote[];
   /** Times are ISO 8601. */
@@ -69,6 +80,14 @@ export interface Confirmation {
   /** What the reader may do now. */
   readonly can: { readonly decide: boolean; readonly amend: boolean; readonly cancel: boolean };
   readonly version: number;
+}
+
+/** People who may fill in from `at` on. */
+export interface ConfirmationEscalation {
+  readonly at: string;
+  readonly to: Approvers;
+  readonly group?: string;
+  readonly reached: boolean;
 }
 
 /** A requirement, and how many have approved for it. */
@@ -145,6 +164,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
       approved: confirmation.votes.filter(({ slot }) => slot?.requirement === place).length,
     })),
     denials: denialsNeeded(confirmation),
+    ...plansOf(confirmation),
     votes: confirmation.votes.map((one) => toVote(one, call)),
     requestedAt: iso(confirmation.requestedAt),
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: iso(confirmation.expiresAt) }),
@@ -172,6 +192,18 @@ function cardOf({
     ...(shown.layout === undefined ? {} : { layout: shown.layout }),
     ...(shown.askedByTool === undefined ? {} : { askedByTool: shown.askedByTool }),
     ...(shown.onDenied === undefined ? {} : { onDenied: shown.onDenied }),
+  };
+}
+
+function plansOf({
+  reminders,
+  escalations,
+}: ConfirmationRecord): Pick<Confirmation, "reminders" | "escalations"> {
+  return {
+    ...(reminders === undefined ? {} : { reminders: reminders.map(({ at }) => iso(at)) }),
+    ...(escalations === undefined
+      ? {}
+      : { escalations: escalations.map((one) => ({ ...one, at: iso(one.at) })) }),
   };
 }
 

@@ -42,12 +42,24 @@ export function voteIsGenuine(secret: string, subject: VotedOn, vote: Vote): boo
 /** What is signed of a question when it is asked: who must approve what, and until when. */
 export type AskedOf = Omit<
   ConfirmationRecord,
-  "mac" | "status" | "votes" | "withdrawal" | "shown" | "shownVersion" | "argsDigest"
+  "mac" | "reminders" | "status" | "votes" | "withdrawal" | "shown" | "shownVersion" | "argsDigest"
 >;
 
 /** Signs a question, so that nobody can lower what it requires in the database. */
 export function questionMac(secret: string, asked: AskedOf): string {
-  const { id, call, session, tool, round, requesters, requirements, requestedAt, expiresAt, denials } = asked;
+  const {
+    id,
+    call,
+    session,
+    tool,
+    round,
+    requesters,
+    requirements,
+    requestedAt,
+    expiresAt,
+    denials,
+    escalations = [],
+  } = asked;
   const tuple = [
     "question-v1",
     id,
@@ -60,6 +72,10 @@ export function questionMac(secret: string, asked: AskedOf): string {
     requestedAt,
     expiresAt ?? null,
     denials ?? null,
+    escalations.map(({ at, to, group }) => [
+      at,
+      membersOf({ from: to, count: 1, ...(group === undefined ? {} : { group }) }),
+    ]),
   ];
   return hmac(secret, JSON.stringify(tuple));
 }

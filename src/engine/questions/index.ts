@@ -5,6 +5,7 @@
  * without an approval; how many may be open. Decisions are judged in `decisions/`.
  */
 
+export { announce } from "./announce.ts";
 export {
   type AskedCall,
   defaultHint,

@@ -1,5 +1,5 @@
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "../ledger/index.ts";
-import { viewersOf } from "../people/index.ts";
+import { dueAt, viewersOf } from "../people/index.ts";
 import type { Entry } from "./store.ts";
 
 /** Later than every deadline. */
@@ -20,8 +20,10 @@ export function entriesOfConfirmation(confirmation: ConfirmationRecord): readonl
       ...viewers.map((value) => ({ facet: "closed viewer", value, sort: requestedAt, id })),
     ];
   }
+  const due = dueAt(confirmation);
   return [
     { facet: "open", value: "", sort: expiresAt, id },
+    ...(due === undefined ? [] : [{ facet: "due", value: "", sort: due, id }]),
     ...OPEN_ENTRIES.map(({ member, facet }) => ({
       facet,
       value: confirmation[member],

@@ -16,30 +16,33 @@ export async function readDue(
 ): Promise<DueWork> {
   const lost = await store.lost(lostQueries(after), limit);
   const { now } = store;
-  const [ahead = [], ...pages] = await store.entries([
+  const [ahead = [], planned = [], ...pages] = await store.entries([
     { facet: "open", value: "", limit: 1, after: [now, "\u{10ffff}"] },
+    { facet: "due", value: "", limit: 1, after: [now, "\u{10ffff}"] },
     ...dueQueries(hosted, { limit, after }).map((query) =>
-      query.facet === "open" ? { ...query, until: now } : query,
+      query.facet === "open" || query.facet === "due" ? { ...query, until: now } : query,
     ),
   ]);
   const found = [...lost, ...pages.flat()];
   const listOf = (facet: string): readonly Entry[] => found.filter((entry) => entry.facet === facet);
   const lists = {
     expired: listOf("open"),
+    unannounced: listOf("due"),
     readyCalls: listOf("ready call").toSorted(byId).slice(0, limit),
     readyFrames: listOf("ready frame").toSorted(byId).slice(0, limit),
     lostCalls: listOf("held call"),
     lostFrames: listOf("held frame"),
   };
-  const [nextDeadline] = ahead.map(({ sort }) => sort);
+  const nextDeadline = Math.min(...[...ahead, ...planned].map(({ sort }) => sort), NO_DEADLINE);
   const next = placeBehind(lists, limit);
   return {
     expired: idsOf(lists.expired),
+    unannounced: idsOf(lists.unannounced),
     readyCalls: idsOf(lists.readyCalls),
     readyFrames: idsOf(lists.readyFrames),
     lostCalls: idsOf(lists.lostCalls),
     lostFrames: idsOf(lists.lostFrames),
-    ...(nextDeadline === undefined || nextDeadline === NO_DEADLINE ? {} : { nextDeadline }),
+    ...(nextDeadline === NO_DEADLINE ? {} : { nextDeadline }),
     ...(Object.keys(next).length === 0 ? {} : { next }),
     now,
   };
@@ -56,9 +59,9 @@ function lostQueries(after: DuePlace | undefined): readonly LostQuery[] {
 
 function dueQueries(
   hosted: readonly HostedApp[],
-  { limit, after = { expired: FIRST, readyCalls: "", readyFrames: "" } }: DueRange,
+  { limit, after = { expired: FIRST, unannounced: FIRST, readyCalls: "", readyFrames: "" } }: DueRange,
 ): readonly EntryQuery[] {
-  const { expired, readyCalls, readyFrames } = after;
+  const { expired, unannounced, readyCalls, readyFrames } = after;
   const ready = (facet: string, id: string): readonly EntryQuery[] =>
     hosted.map(({ app, agents }) => ({
       facet,
@@ -69,6 +72,7 @@ function dueQueries(
     }));
   return [
     ...(expired === undefined ? [] : [{ facet: "open", value: "", limit, after: expired }]),
+    ...(unannounced === undefined ? [] : [{ facet: "due", value: "", limit, after: unannounced }]),
     ...(readyCalls === undefined ? [] : ready("ready call", readyCalls)),
     ...(readyFrames === undefined ? [] : ready("ready frame", readyFrames)),
   ];
@@ -84,12 +88,14 @@ function placeBehind(
   const lastOf = (entries: readonly Entry[]): Entry | undefined =>
     entries.length < limit ? undefined : entries.at(-1);
   const expired = lastOf(lists.expired);
+  const unannounced = lastOf(lists.unannounced);
   const readyCall = lastOf(lists.readyCalls);
   const readyFrame = lastOf(lists.readyFrames);
   const lostCall = lastOf(lists.lostCalls);
   const lostFrame = lastOf(lists.lostFrames);
   return {
     ...(expired && { expired: [expired.sort, expired.id] }),
+    ...(unannounced && { unannounced: [unannounced.sort, unannounced.id] }),
     ...(readyCall && { readyCalls: readyCall.id }),
     ...(readyFrame && { readyFrames: readyFrame.id }),
     ...(lostCall && { lostCalls: [lostCall.value, lostCall.sort, lostCall.id] }),

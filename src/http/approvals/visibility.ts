@@ -3,7 +3,7 @@ import {
   type ConfirmationSubject,
   isRequester,
   type Ledger,
-  mayDecide,
+  mayEverDecide,
   type Principal,
   type Ruled,
   rightsOf,
@@ -16,7 +16,7 @@ import { hasScope } from "../scopes.ts";
 
 /** May somebody see this question? Everyone who may decide it, the requester, and administrators. */
 export function maySee(rule: Ruled, principal: Principal): boolean {
-  return hasScope(principal, "admin") || mayDecide(rule, principal) || isRequester(rule, principal);
+  return hasScope(principal, "admin") || mayEverDecide(rule, principal) || isRequester(rule, principal);
 }
 
 /** The labels for what {@link maySee} allows somebody to see; undefined if they may see everything. */

@@ -102,6 +102,13 @@ export const confirmationSchema: z.ZodType = z
     why: z.array(z.string()),
     requirements: z.array(requirement).openapi({ description: "Every one must be met." }),
     denials: z.int().openapi({ description: "How many denials deny." }),
+    reminders: z.array(time).optional(),
+    escalations: z
+      .array(z.object({ at: time, to: approvers, group: z.string().optional(), reached: z.boolean() }))
+      .optional()
+      .openapi({
+        description: "Who may fill in for every requirement from `at` on. `reached`: people were told.",
+      }),
     votes: z.array(vote).openapi({ description: "The votes so far, or those that decided." }),
     requestedAt: time,
     expiresAt: time.optional(),

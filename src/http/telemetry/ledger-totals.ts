@@ -122,6 +122,8 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "confirmation-denied": decided("denied"),
   "vote-cast": nothing,
   "vote-withdrawn": nothing,
+  "confirmation-reminded": nothing,
+  "confirmation-escalated": nothing,
   "confirmation-expired": closed("expired"),
   "confirmation-cancelled": closed("cancelled"),
   "confirmation-restored": closed("restored"),

@@ -49,6 +49,37 @@ export const dueCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "reminders and escalations are due until people were told, and the next one is told as a deadline",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const now = clock.now();
+      const reminders = [{ at: now + 100, sent: false }];
+      const escalations = [{ at: now + 200, to: { users: ["cfo"] }, reached: false }];
+      await writer.commit([
+        ...buildQuestion("s1", "both", { confirmation: { reminders, escalations } }),
+        ...buildQuestion("s1", "over", { confirmation: { reminders, status: "denied" } }),
+      ]);
+      const before = await ledger.due([], 10);
+      checkEqual([before.unannounced, before.nextDeadline], [[], now + 100], "at first");
+      await clock.advance(100);
+      const later = await ledger.due([], 10);
+      checkEqual(later.unannounced.map(nameIn), ["both"], "the reminder");
+      await writer.commit([
+        {
+          kind: "confirmation-update",
+          id: questionId("s1", "both"),
+          from: "requested",
+          set: { reminders: [{ at: now + 100, sent: true }] },
+        },
+      ]);
+      const told = await ledger.due([], 10);
+      checkEqual([told.unannounced, told.nextDeadline], [[], now + 200], "after the reminder");
+      await clock.advance(100);
+      checkEqual((await ledger.due([], 10)).unannounced.map(nameIn), ["both"], "the escalation");
+    },
+  },
+  {
     name: "a confirmation that was answered is not due",
     async run({ open, clock }) {
       const ledger = await open();

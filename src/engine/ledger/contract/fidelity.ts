@@ -146,6 +146,8 @@ const confirmation: Required<ConfirmationRecord> = {
   expiresAt: 14,
   votes: [vote],
   denials: 2,
+  reminders: [{ at: 13, sent: true }],
+  escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", reached: false }],
   mac: "mac",
   withdrawal: "session deleted",
 };
