@@ -47,17 +47,21 @@ async function main([first, ...rest]: readonly string[]): Promise<number> {
   }
 }
 
+const PROGRAMS = {
+  strace: "which counts the fsyncs of each command",
+  pgbouncer: "behind which the ledger is tested",
+  python3: "in which an example of the remote gate is written",
+  curl: "with which the remote gate is walked through",
+  jq: "which reads its answers",
+};
+
 /** What is not there and could not be got, a sentence each. */
 async function missingTools(): Promise<readonly string[]> {
   const missing: string[] = [];
-  if (!ensureProgram("strace")) {
+  for (const [program, why] of Object.entries(PROGRAMS)) {
+    if (ensureProgram(program)) continue;
     missing.push(
-      "It needs strace, which counts the fsyncs of each command: install it (Debian: apt-get install strace) and try again.",
-    );
-  }
-  if (!ensureProgram("pgbouncer")) {
-    missing.push(
-      "It needs pgbouncer, behind which the ledger is tested: install it (Debian: apt-get install pgbouncer) and try again.",
+      `It needs ${program}, ${why}: install it (Debian: apt-get install ${program}) and try again.`,
     );
   }
   for (const ensure of [ensureChromium, ensureAdkWeb, async () => ensurePostgresTools()]) {

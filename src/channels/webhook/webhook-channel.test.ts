@@ -60,6 +60,14 @@ describe("a webhook keeps the channel's contract", () => {
   });
 });
 
+test("a notice that is told twice arrives twice, with one id", async () => {
+  const receiver = await receive();
+  const channel = createWebhookChannel({ url: receiver.url, secrets: [SECRET] });
+  await channel.tell(buildNotice(), signal);
+  await channel.tell(buildNotice(), signal);
+  expect(receiver.received.map(({ id }) => id)).toEqual(["msg_1", "msg_1"]);
+});
+
 test("a message is signed with every secret, over its id, its time and exactly its body", async () => {
   const receiver = await receive();
   const clock = new ManualClock(1_800_000_000_999);
