@@ -26,6 +26,15 @@ interface Selection {
   readonly args: readonly string[];
 }
 
+/** Programs that tests start, and why. */
+const PROGRAMS = {
+  strace: "which counts the fsyncs of each command",
+  pgbouncer: "behind which the ledger is tested",
+  python3: "in which an example of the remote gate is written",
+  curl: "with which the remote gate is walked through",
+  jq: "which reads its answers",
+};
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([first, ...rest]: readonly string[]): Promise<number> {
@@ -46,14 +55,6 @@ async function main([first, ...rest]: readonly string[]): Promise<number> {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-const PROGRAMS = {
-  strace: "which counts the fsyncs of each command",
-  pgbouncer: "behind which the ledger is tested",
-  python3: "in which an example of the remote gate is written",
-  curl: "with which the remote gate is walked through",
-  jq: "which reads its answers",
-};
 
 /** What is not there and could not be got, a sentence each. */
 async function missingTools(): Promise<readonly string[]> {
