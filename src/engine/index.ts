@@ -239,6 +239,7 @@ export {
   type PrincipalKind,
   type Requirement,
   type Ruled,
+  ruleWithoutQuestion,
   setLoginMode,
   toPrincipal,
   viewsAs,

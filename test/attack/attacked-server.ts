@@ -6,6 +6,7 @@ import {
   type JournalRecord,
   ManualClock,
   OutcomeUnknown,
+  toPrincipal,
 } from "../../src/engine/index.ts";
 import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { type AppOptions, createApp, createAuth, SCOPES, type Scope, Tokens } from "../../src/http/index.ts";
@@ -72,6 +73,13 @@ export interface Ids {
   readonly lost: string;
   /** A call of ana's about which nobody was asked, of which nobody knows how it ended. */
   readonly stray: string;
+  /** The key of a call that ana's program may claim. */
+  readonly allowed: string;
+  /** A call that ana's program has claimed: its key, and the proof of the claim. */
+  readonly claimed: {
+    readonly key: string;
+    readonly proof: { readonly token: string; readonly attempt: number };
+  };
   /** The number of a message to the channel `pager` that was given up. */
   readonly unsent: number;
   /** A notice that nobody has acknowledged. */
@@ -196,7 +204,16 @@ async function askQuestions(runner: Runner, engine: Engine, now: () => number): 
   const [unsent = 0] = await requestsIn(engine.ledger);
   await giveUp(engine.ledger, { channel: "pager", seqs: [unsent] });
   const notice = await storeNotice(engine.ledger.items, { now });
-  return { pay, wire, named, bobs, denied, lost, stray, unsent, notice };
+  return { pay, wire, named, bobs, denied, lost, stray, unsent, notice, ...(await askAsProgram(engine)) };
+}
+
+async function askAsProgram(engine: Engine): Promise<Pick<Ids, "allowed" | "claimed">> {
+  const by = toPrincipal({ id: "ana", kind: "token", authenticated: true, scopes: ["propose"] });
+  const call = { by, app: "shop", tool: "refund", args: { amount: 1 }, requireConfirmation: false };
+  for (const key of ["allowed", "claimed"]) await engine.callers.propose({ ...call, key });
+  const { claim } = await engine.callers.claim({ by: "ana", key: "claimed" }, { leaseMs: 3_600_000 });
+  const proof = { token: claim?.token ?? "", attempt: claim?.attempt ?? 0 };
+  return { allowed: "allowed", claimed: { key: "claimed", proof } };
 }
 
 async function makeTokens(tokens: Tokens, clock: ManualClock): Promise<Record<TokenName, string>> {

@@ -30,6 +30,17 @@ function run(text: string): unknown {
   };
 }
 
+function reporting(what: string, report: object): Route {
+  return {
+    request: ({ claimed: { key, proof } }) => ({
+      path: `/v1/calls/${key}/${what}`,
+      body: { ...proof, ...report },
+    }),
+    scopes: ["propose"],
+    asAnother: [403],
+  };
+}
+
 /** Every route of the OpenAPI document. A new one without its line here fails the table. */
 export const ROUTES: { readonly [route: string]: Route } = {
   "GET /healthz": { request: at("/healthz"), scopes: [], open: true },
@@ -95,6 +106,23 @@ export const ROUTES: { readonly [route: string]: Route } = {
     audited: true,
     asAnother: [404],
   },
+  "POST /v1/calls": {
+    request: at("/v1/calls", { key: "k", app: "shop", tool: "refund", args: { amount: 1 } }),
+    scopes: ["propose"],
+  },
+  "GET /v1/calls/{key}": {
+    request: ({ allowed }) => ({ path: `/v1/calls/${allowed}` }),
+    scopes: ["propose"],
+    asAnother: [403],
+  },
+  "POST /v1/calls/{key}/claim": {
+    request: ({ allowed }) => ({ path: `/v1/calls/${allowed}/claim`, body: {} }),
+    scopes: ["propose"],
+    asAnother: [403],
+  },
+  "POST /v1/calls/{key}/heartbeat": reporting("heartbeat", { leaseSeconds: 60 }),
+  "POST /v1/calls/{key}/result": reporting("result", { result: null }),
+  "POST /v1/calls/{key}/failure": reporting("failure", { error: "no" }),
   "GET /v1/unknown": { request: at("/v1/unknown"), scopes: LOOK },
   "GET /v1/audit": { request: at("/v1/audit"), scopes: ["admin"] },
   "GET /v1/audit/verify": { request: at("/v1/audit/verify"), scopes: ["admin"] },

@@ -8,7 +8,7 @@ import { inert, type Output } from "../output.ts";
 import { localPrincipal, withEngine } from "../wiring.ts";
 
 const USUAL_SCOPES = "run,read,decide";
-const AGENT_SCOPES = "run,read,propose";
+const AGENT_SCOPES = "run,read";
 const USUAL_LIFE = "90d";
 
 export const tokensCreate: Command = {

@@ -4,6 +4,7 @@ import { type GatedTool, judgeAgain, rulesAt, toConfirmationRules, toLiveTool } 
 import type { LiveTool } from "../host.ts";
 import type { CallRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
+import { addUp } from "../people/index.ts";
 import { approversOf, type Proposal } from "./proposal.ts";
 
 /** The tool of a proposed call, as the gate sees it. */
@@ -50,12 +51,12 @@ export async function storedCallerTool(parts: EngineParts, call: CallRecord): Pr
     amend: async (about, args) => {
       const again = await judgeAgain({ rules, tool }, about, args);
       if (!again.ok) return again;
-      const { outcome, why, requirements: ruled } = again.ruling;
+      const { outcome, why, requirements: ruled, notRequester = false } = again.ruling;
       if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
       // What the caller itself required is only on the question. What a rule adds to it must already be there.
       const { requirements = [], shown } = about.confirmation ?? {};
-      const known = new Set(requirements.map((one) => JSON.stringify(one)));
-      if (!ruled.every((one) => known.has(JSON.stringify(one))))
+      const needed = addUp([...requirements, ...ruled], { notRequester });
+      if (JSON.stringify(needed) !== JSON.stringify(requirements))
         return { ok: false, code: "policy-denied", message: OTHERS_MUST_APPROVE };
       return { ok: true, args: again.args, requirements, shown: { hint: shown?.hint ?? "", why } };
     },

@@ -222,6 +222,55 @@ describe("a claim that is not renewed", () => {
   });
 });
 
+test("a claim that a replaced server lost is not given again: this process knows that it started", async () => {
+  const watched = watch(ledger);
+  const server = { history: "1", claimsInMs: 0 };
+  watched.intercept("owners.history", () =>
+    Promise.resolve({ id: server.history, claimsInMs: server.claimsInMs }),
+  );
+  const here = new Engine({ ledger: watched.ledger, clock, onNotice: () => {} });
+  await approve(await here.callers.propose(proposal()));
+  await approve(await here.callers.propose(proposal({ key: "earlier" })));
+  await here.callers.claim({ by: "bot", key: "earlier" }, claiming);
+  loseCommit(watched, setsStatus("call-update", "executing"));
+  await here.callers.claim(mine, claiming);
+  expect(await here.callers.read(mine)).toMatchObject({ status: "allowed" });
+
+  server.history = "2";
+  await clock.advance(6_000);
+  const second = here.callers.claim(mine, { ...claiming, nonce: "another-process" });
+  let isOver = false;
+  void second.finally(() => {
+    isOver = true;
+  });
+  // Nobody claims before every process has compared what it knows.
+  while (!isOver) await clock.advance(100);
+  expect((await second).claim).toBeUndefined();
+  expect(await here.callers.read(mine)).toMatchObject({ status: "unknown" });
+});
+
+test("what an agent did without being asked can be settled by a person", async () => {
+  await engine.callers.propose(proposal({ requireConfirmation: false }));
+  const { outcome } = await engine.callers.claim(mine, claiming);
+  await loseClaim();
+  const settlement = { as: "succeeded", result: null } as const;
+  await expect(engine.settleCall(outcome.id, settlement, { by: bot })).rejects.toMatchObject({
+    code: "not-an-approver",
+  });
+  expect(await engine.settleCall(outcome.id, settlement, { by: ana })).toMatchObject({ status: "succeeded" });
+});
+
+test("reports that contradict the stored end are journalled once", async () => {
+  const claim = await asked();
+  await engine.callers.end(mine, claim, done);
+  for (let n = 0; n < 5; n += 1) {
+    const other = { kind: "succeeded", result: n } as const;
+    await expect(engine.callers.end(mine, claim, other)).rejects.toMatchObject({ code: "claim-lost" });
+  }
+  const records = await ledger.journal.records({ after: 0, limit: 200 });
+  expect(records.filter(({ kind }) => kind === "late-result")).toHaveLength(1);
+});
+
 describe("a claim", () => {
   test.each([
     ["an invented token", { token: "x.y" }],
@@ -304,11 +353,41 @@ describe("the gate of a call that its caller runs", () => {
     expect(await small.callers.propose(third)).toMatchObject({ status: "pending" });
   });
 
-  test("asks at most 100 questions of one app at a time, whatever the threads", async () => {
-    for (let n = 0; n < 100; n += 1) await engine.callers.propose(proposal({ key: `k${n}` }));
+  test("asks at most 100 questions of one caller at a time, whatever the apps and threads", async () => {
+    for (let n = 0; n < 100; n += 1) await engine.callers.propose(proposal({ key: `k${n}`, app: `a${n}` }));
     await expect(engine.callers.propose(proposal())).rejects.toMatchObject({ code: "too-many-open" });
-    expect(await engine.callers.propose(proposal({ app: "bank", key: "b" }))).toMatchObject({
-      status: "pending",
+    expect(await ledger.items.list("call-key", { limit: 200 })).toMatchObject({ items: { length: 100 } });
+    const other = toPrincipal({ ...bot, id: "bot2" });
+    expect(await engine.callers.propose(proposal({ by: other }))).toMatchObject({ status: "pending" });
+  });
+
+  test("refuses a question that nobody could decide: an agent's own approval", async () => {
+    await expect(engine.callers.propose(proposal({ approvers: "requester" }))).rejects.toMatchObject({
+      code: "malformed-request",
+      details: { field: "approvers" },
     });
+  });
+
+  test("does not let amended arguments pass a rule that their approver does not meet", async () => {
+    const strict = new Engine({
+      ledger,
+      clock,
+      policy: ({ args }) =>
+        Number(args["amount"]) > 1_000
+          ? { outcome: "confirm", reason: "big", notRequester: true }
+          : undefined,
+    });
+    const maker = toPrincipal({
+      id: "ana",
+      kind: "token",
+      authenticated: true,
+      scopes: ["propose", "decide"],
+    });
+    const small = proposal({ by: maker, args: { amount: 10 }, amendable: ["amount"], key: "small" });
+    const pending = await strict.callers.propose(small);
+    await expect(
+      strict.approve(pending.confirmation?.id ?? "", { by: maker, args: { amount: 100_000 } }),
+    ).rejects.toMatchObject({ code: "policy-denied" });
+    expect(await strict.callers.read({ by: "ana", key: "small" })).toMatchObject({ status: "pending" });
   });
 });

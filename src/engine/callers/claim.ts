@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { CountersignError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import { planClaim, toolConfirmationOf } from "../calls/index.ts";
+import { type Claimed, planClaim, toolConfirmationOf } from "../calls/index.ts";
 import { copyJson } from "../common/index.ts";
 import {
   type CallRecord,
@@ -49,7 +49,9 @@ export async function claimForCaller(
   parts: EngineParts,
   { callId, by, leaseMs, nonce = randomBytes(NONCE_BYTES).toString("base64url") }: ClaimRequest,
 ): Promise<CallerClaim | undefined> {
+  let taken: Claimed | undefined;
   const judge: Judge<CallerClaim | undefined> = async (snapshot, last) => {
+    taken = undefined;
     const { call, confirmation } = snapshot ?? {};
     if (snapshot === undefined || call?.runs !== "caller") return { value: undefined };
     const ours = tokenFor(parts.ledger, { callId, attempt: call.attempt }, nonce);
@@ -62,10 +64,12 @@ export async function claimForCaller(
     // The ledger gave this owner's work away: its lease ran out before the claim.
     if (last === "owner" || !(await parts.lease.register(owner, leaseMs))) throw usedUp();
     const plan = await planClaim(parts, { ...snapshot, call }, { stored: call, caller: owner.id, last });
-    const { claimed } = plan.value;
-    return { ...plan, value: claimed && toClaim(claimed, { token, leaseMs }) };
+    taken = plan.value.claimed;
+    return { ...plan, value: taken && toClaim(taken, { token, leaseMs }) };
   };
-  return transact(parts, { call: callId }, judge);
+  const claim = await transact(parts, { call: callId }, judge);
+  if (taken !== undefined) parts.executions.callerClaims.keep(taken, leaseMs);
+  return claim;
 }
 
 /** The owner under which a caller holds its claim. The journal shows owners, so it must not reveal the token. */

@@ -42,6 +42,15 @@ export function checkProposal(proposal: Proposal): void {
   if (isReservedName(tool))
     throw new CountersignError("reserved-name", `"${tool}" is a reserved name. Choose another tool name.`);
   checkHowAsked(proposal);
+  if (proposal.approvers === "requester" && isLoneAgent(proposal)) {
+    const message =
+      "An agent may not approve its own call. Name other approvers, or the user whom it is for.";
+    throw new CountersignError("malformed-request", message, { details: { field: "approvers" } });
+  }
+}
+
+function isLoneAgent({ by }: Pick<Proposal, "by">): boolean {
+  return by.kind === "agent" && by.onBehalfOf === undefined;
 }
 
 // Not the host's mistake, but the caller's.
@@ -69,5 +78,5 @@ export function requestersOf({ by: { id, onBehalfOf } }: Pick<Proposal, "by">): 
 /** Who may decide. An agent never decides, so for a lone agent the rule "requester" would allow nobody. */
 export function approversOf({ by, approvers }: Pick<Proposal, "by" | "approvers">): Approvers {
   if (approvers !== undefined) return approvers;
-  return by.kind === "agent" && by.onBehalfOf === undefined ? { notRequester: true } : "requester";
+  return isLoneAgent({ by }) ? { notRequester: true } : "requester";
 }

@@ -53,24 +53,21 @@ interface NewCall {
 /** Opens the call, or finds the one that already has this key. Returns the call's id. */
 export async function propose(parts: EngineParts, proposal: Proposal): Promise<string> {
   checkProposal(proposal);
-  const { by, key, app, thread = key } = proposal;
+  const { by, key, app } = proposal;
   const tool = proposedTool(proposal);
   const parsed = await parseArguments(tool, proposal.args);
   if (!parsed.ok) throw misfit(tool.name, parsed);
-  const session = callerSession({ by: by.id, app, thread });
+  const session = callerSession({ by: by.id, app, thread: proposal.thread ?? key });
   const argsDigest = valueDigest(parts.ledger.digestKey, parsed.args);
   const call: NewCall = { proposal, session, tool, args: parsed.args, argsDigest };
   await parts.ready();
-  const { isNew } = await bindCallKey(parts.ledger.items, {
-    by: by.id,
-    key,
-    call: { session, tool: tool.name },
-  });
-  const stored = isNew ? undefined : await parts.ledger.load({ session });
-  const known = stored && (await findKnown(parts, stored, call));
+  const thread = await parts.ledger.load({ session });
+  const known = thread && (await findKnown(parts, thread, call));
   if (known !== undefined) return known;
   const plan = await planFor(parts, { tool, parsed, subject: subjectOf(proposal) });
-  if (plan.kind === "ask") await checkAppRoom(parts, app);
+  if (plan.kind === "ask") await checkRoom(parts, call, thread);
+  // Only now: a refused request must leave nothing behind.
+  await bindCallKey(parts.ledger.items, { by: by.id, key, call: { session, tool: tool.name } });
   return transact<string>(parts, { session }, async (snapshot) => {
     const found = snapshot && (await findKnown(parts, snapshot, call));
     return found === undefined ? open(parts, snapshot, call, plan) : { value: found };
@@ -88,12 +85,11 @@ async function findKnown(
   // After an amendment `args` are the approver's; the key belongs to the original arguments.
   const { originalArgs, id } = known;
   const asked = originalArgs === undefined ? known.argsDigest : valueDigest(ledger.digestKey, originalArgs);
-  if (asked === argsDigest) return id;
-  throw new CountersignError(
-    "key-reused",
-    `The key "${key}" was already used for ${tool} with different arguments.`,
-    { details: { field: "key", hint: "Use a new key for a new call." } },
-  );
+  if (known.tool === tool && asked === argsDigest) return id;
+  const what = known.tool === tool ? `${tool} with different arguments` : known.tool;
+  throw new CountersignError("key-reused", `The key "${key}" was already used for ${what}.`, {
+    details: { field: "key", hint: "Use a new key for a new call." },
+  });
 }
 
 function subjectOf(proposal: Proposal): GatedCall["subject"] {
@@ -130,8 +126,7 @@ function open(
   const { now } = snapshot ?? parts.ledger;
   const draft = new Draft(parts, now, snapshot?.session ?? { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input);
-  if (plan.kind === "ask" && snapshot !== undefined && openRoom(parts.settings, snapshot.session) === 0)
-    throw tooMany(`the thread ${input.session.id} has ${parts.settings.maxOpen}`);
+  if (plan.kind === "ask") checkThreadRoom(parts, input, snapshot);
   switch (plan.kind) {
     case "allow": {
       draft.insertCall({ ...call, status: "ready", permit: permitFor(parts, call) });
@@ -153,11 +148,23 @@ function open(
   return { draft, value: call.id };
 }
 
-// Calls without a thread have a session each, so that no session's limit holds them.
-async function checkAppRoom({ ledger }: EngineParts, app: string): Promise<void> {
+// Calls without a thread have a session each, so that no session's limit holds them: a caller has one of its own.
+async function checkRoom(parts: EngineParts, call: NewCall, thread: Snapshot | undefined): Promise<void> {
+  checkThreadRoom(parts, call, thread);
+  const { by } = call.proposal;
   const limit = MAX_OPEN_PER_SERVER;
-  const { items } = await ledger.confirmations({ state: "open", app }, { limit, preview: true });
-  if (items.length >= limit) throw tooMany(`the app ${app} has ${limit}`);
+  const mine = { state: "open", user: by.onBehalfOf ?? by.id } as const;
+  const { items } = await parts.ledger.confirmations(mine, { limit, preview: true });
+  if (items.length >= limit) throw tooMany(`${mine.user} has ${limit}`);
+}
+
+function checkThreadRoom(
+  { settings }: EngineParts,
+  { session }: NewCall,
+  thread: Snapshot | undefined,
+): void {
+  if (thread !== undefined && openRoom(settings, thread.session) === 0)
+    throw tooMany(`the thread ${session.id} has ${settings.maxOpen}`);
 }
 
 // Nothing is stored, so the same key may ask again later.

@@ -1,7 +1,8 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import { isClaimLost, markClaimLost, recordEntry, storedResult } from "../calls/index.ts";
+import { type Claimed, isClaimLost, markClaimLost, recordEntry, storedResult } from "../calls/index.ts";
 import { sameJson } from "../common/index.ts";
-import { type CallRecord, transact } from "../ledger/index.ts";
+import { wasRecorded } from "../decisions/index.ts";
+import { type CallRecord, type Snapshot, transact } from "../ledger/index.ts";
 import { isAnswered } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { storedCallerTool } from "./caller-tool.ts";
@@ -28,16 +29,30 @@ export async function renewClaim(
 ): Promise<void> {
   checkProof(parts, proof);
   const owner = callerOwner(proof.token, by);
-  const holds = await transact<boolean>(parts, { call: proof.callId }, async (snapshot) => {
+  const held = await transact<StoredClaim | undefined>(parts, { call: proof.callId }, async (snapshot) => {
     const { call } = snapshot ?? {};
-    if (snapshot === undefined || call === undefined) return { value: false };
+    if (snapshot === undefined || call === undefined) return { value: undefined };
     const { status, attempt } = call;
     if (status === "executing" && attempt === proof.attempt && call.owner === owner.id)
-      return { value: true };
-    if (!isClaimLost(call, proof)) return { value: false };
-    return { ...markClaimLost(parts, { ...snapshot, call }, { attempt: proof.attempt }), value: false };
+      return { value: { ...snapshot, call } };
+    if (!isClaimLost(call, proof)) return { value: undefined };
+    return { ...markClaimLost(parts, { ...snapshot, call }, { attempt: proof.attempt }), value: undefined };
   });
-  if (!holds || !(await parts.lease.register(owner, leaseMs))) throw claimLost(proof);
+  if (held === undefined || !(await parts.lease.register(owner, leaseMs))) throw claimLost(proof);
+  parts.executions.callerClaims.keep(await claimedBy(parts, held, proof), leaseMs);
+}
+
+type StoredClaim = Snapshot & { readonly call: CallRecord };
+
+/** The claim as if this process held it, to record how it ended. */
+async function claimedBy(
+  parts: EngineParts,
+  { session, call, confirmation }: StoredClaim,
+  { attempt, token }: ClaimProof,
+): Promise<Claimed> {
+  const tool = await storedCallerTool(parts, call);
+  const { id: owner } = callerOwner(token);
+  return { session, call: { ...call, attempt }, confirmation, frame: undefined, tool, owner };
 }
 
 /**
@@ -54,19 +69,27 @@ export async function recordCallerEnd(parts: EngineParts, proof: ClaimProof, end
   const { call } = stored ?? {};
   if (stored === undefined || call === undefined) throw claimLost(proof);
   if (isRepeated(call, proof, outcome)) return;
-  const { id: owner } = callerOwner(proof.token);
-  const claimed = {
-    session: stored.session,
-    call: { ...call, attempt: proof.attempt },
-    confirmation: stored.confirmation,
-    frame: undefined,
-    tool: await storedCallerTool(parts, call),
-    owner,
-  };
+  if (await wasToldBefore(parts, call, proof)) throw claimLost(proof);
+  const claimed = await claimedBy(parts, { ...stored, call }, proof);
   const ended = await recordEntry(parts, claimed, outcome);
+  parts.executions.callerEnded(claimed, outcome);
   // The lease is of no more use; if this fails, it runs out by itself.
-  await parts.ledger.owners.retire(owner).catch(() => {});
+  await parts.ledger.owners.retire(claimed.owner).catch(() => {});
   if (ended.call === undefined || !isAnswered(ended.call.status)) throw claimLost(proof);
+}
+
+// Reports that contradict the stored end are journalled once an attempt, so that a caller cannot fill the journal.
+async function wasToldBefore(
+  { ledger }: EngineParts,
+  { id, status, session }: CallRecord,
+  { attempt }: ClaimProof,
+): Promise<boolean> {
+  if (!isAnswered(status)) return false;
+  return wasRecorded(
+    ledger,
+    session,
+    ({ kind, body }) => kind === "late-result" && body.call === id && body.attempt === attempt,
+  );
 }
 
 function checkProof({ ledger }: EngineParts, proof: ClaimProof): void {

@@ -10,11 +10,12 @@ import {
 import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "../questions/index.ts";
 import { CallRun, type StoreEnd } from "./call-run.ts";
+import { CallerClaims } from "./caller-claims.ts";
 import type { Claimed } from "./claim.ts";
 import { type KnownClaim, Outcomes } from "./claim-outcomes.ts";
 import { claimReady } from "./claim-ready.ts";
 import { Endings } from "./endings.ts";
-import { recordEntry } from "./record-entry.ts";
+import { type EntryOutcome, recordEntry } from "./record-entry.ts";
 
 /** How one run of a call's function ended, as committed. */
 export interface Ended {
@@ -38,6 +39,8 @@ export class Executions {
   /** Calls between their claim and their stored end, and frames in a step; each with a count. */
   readonly #atWork = new Map<string, number>();
   readonly #claimed = new Set<Claimed>();
+  /** Claims that this process gave to callers. */
+  readonly callerClaims: CallerClaims;
   /** Frames that this process will step or is stepping, as it committed them. */
   readonly #steps = new Map<string, Committed<FrameRecord>>();
   /** Claims that were withdrawn before the call started. */
@@ -48,6 +51,7 @@ export class Executions {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#outcomes = new Outcomes(parts.clock, parts.ledger);
+    this.callerClaims = new CallerClaims(parts.clock, parts.ledger);
     this.#endings = new Endings(parts);
   }
 
@@ -91,11 +95,18 @@ export class Executions {
     return true;
   }
 
-  /** What runs in this process, and what ended here in the last minutes. */
+  /** A caller reported the end of a call that it claimed here. */
+  callerEnded(claimed: Claimed, outcome: EntryOutcome): void {
+    this.callerClaims.drop(claimed.call);
+    this.#outcomes.keep({ claimed, outcome });
+  }
+
+  /** What runs in this process or was claimed through it, and what ended here in the last minutes. */
   recentClaims(): readonly KnownClaim[] {
     const running = [...this.#claimed].map((claimed) => ({ claimed }));
     const calls = new Set(running.map(({ claimed }) => claimed.call));
-    return [...this.#outcomes.all.filter(({ claimed }) => !calls.has(claimed.call)), ...running];
+    const ended = this.#outcomes.all.filter(({ claimed }) => !calls.has(claimed.call));
+    return [...ended, ...this.callerClaims.all, ...running];
   }
 
   /** Is this process at work on the call, or on the frame's step? */
@@ -170,6 +181,7 @@ export class Executions {
     // What was erased must not be found in memory either.
     this.#resting.delete(draft.sessionKey);
     this.#outcomes.erase(draft.sessionKey);
+    this.callerClaims.erase(draft.sessionKey);
   }
 
   /** Returns the commit that last changed a frame, for one command that starts from it. */

@@ -17,6 +17,7 @@ export {
 } from "./decision.ts";
 export { type Acting, Decisions, toDecider } from "./decisions.ts";
 export { recordRefusal, type Tried } from "./refuse.ts";
+export { wasRecorded } from "./repeat.ts";
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";
 export { describeProgress } from "./vote.ts";
 export type { Cancelled } from "./withdraw.ts";

@@ -16,9 +16,9 @@ import type { EngineParts } from "../parts.ts";
 import {
   mayDecide,
   mayJudge,
-  oneApproval,
   type Principal,
   type Ruled,
+  ruleWithoutQuestion,
   withoutRight,
 } from "../people/index.ts";
 import { type Decider, type DecisionTarget, type RefusedDecision, refusal } from "./decision.ts";
@@ -61,10 +61,7 @@ export async function settle(
       return { value: unknownTarget(target) };
     }
     const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
-    const rule = confirmation ?? {
-      requirements: oneApproval("requester"),
-      requesters: call.requesters ?? [snapshot.session.user],
-    };
+    const rule = confirmation ?? ruleWithoutQuestion(call, snapshot.session.user);
     const stranger = strangerTo(rule, decider.by);
     if (stranger !== undefined) {
       return {

@@ -27,6 +27,8 @@ export interface UnknownCallsRequest extends ListRequest {
   readonly unasked?: true;
   /** Only those that one of these asked for. */
   readonly askedBy?: readonly string[];
+  /** With `askedBy`: also those that agents asked for, on nobody's behalf. */
+  readonly ofAgents?: true;
 }
 
 /** `open` lists what waits for a person, nearest deadline first; `closed` the rest, newest first. */

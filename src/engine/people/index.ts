@@ -33,4 +33,5 @@ export {
 } from "./principal.ts";
 export { addUp, oneApproval, type Requirement } from "./requirement.ts";
 export { type Ballot, denialsNeeded, freeSlot, type Tally, tally } from "./tally.ts";
+export { isAgentsOwn, ruleWithoutQuestion } from "./unasked.ts";
 export { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";

@@ -1,5 +1,6 @@
 import { sessionOf } from "../common/index.ts";
 import type { CallRecord, Page, UnknownCallsRequest } from "../ledger/index.ts";
+import { isAgentsOwn } from "../people/index.ts";
 import type { Packed, SessionDocument } from "./document.ts";
 import { copyRow } from "./long-values.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
@@ -47,12 +48,14 @@ async function readCalls(store: Store, entries: readonly Entry[]): Promise<reado
 }
 
 function fits(
-  { unasked, askedBy }: UnknownCallsRequest,
+  { unasked, askedBy, ofAgents }: UnknownCallsRequest,
   { head }: SessionDocument,
-  { confirmation, requesters = [head.user] }: CallRecord,
+  call: CallRecord,
 ): boolean {
+  const { confirmation, requesters = [head.user] } = call;
   if (unasked === true && confirmation !== undefined) return false;
-  return askedBy === undefined || requesters.some((each) => askedBy.includes(each));
+  if (askedBy === undefined || requesters.some((each) => askedBy.includes(each))) return true;
+  return ofAgents === true && isAgentsOwn(call);
 }
 
 async function toListed(

@@ -3,11 +3,10 @@ import {
   type CallRecord,
   isVouched,
   type Ledger,
-  oneApproval,
   type Page,
   type Principal,
-  type Ruled,
   toCall,
+  type UnknownCallsRequest,
 } from "../../engine/index.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { hasScope } from "../scopes.ts";
@@ -23,11 +22,6 @@ export interface CallOwner {
 /** A call without a confirmation, as it is shown to the person who settles it. */
 export interface CallView extends Call {
   readonly owner?: CallOwner;
-}
-
-/** Who may settle a call without a confirmation: the requester. */
-export function ruleOf(call: Pick<CallRecord, "requesters">, user: string): Ruled {
-  return { requirements: oneApproval("requester"), requesters: call.requesters ?? [user] };
 }
 
 /** Unknown calls without a confirmation that the principal may see, oldest first. */
@@ -52,11 +46,14 @@ export async function listUnknown(
   return page.next === undefined ? { items } : { items, next: sealCursor(ledger, use, page.next) };
 }
 
-/** The labels of the calls that somebody may see under {@link ruleOf}. */
-function requestersFor(principal: Principal): { readonly askedBy?: readonly string[] } {
+/** The calls that somebody may see under `ruleWithoutQuestion`. */
+function requestersFor(principal: Principal): Pick<UnknownCallsRequest, "askedBy" | "ofAgents"> {
   if (hasScope(principal, "admin") || isVouched(principal)) return {};
-  const { id, onBehalfOf } = principal;
-  return { askedBy: onBehalfOf === undefined ? [id] : [id, onBehalfOf] };
+  const { id, onBehalfOf, kind, authenticated } = principal;
+  return {
+    askedBy: onBehalfOf === undefined ? [id] : [id, onBehalfOf],
+    ...(authenticated && kind !== "agent" ? { ofAgents: true } : {}),
+  };
 }
 
 export async function showCall(

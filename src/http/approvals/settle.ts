@@ -1,12 +1,19 @@
 import type { Context } from "hono";
-import type { CallRecord, Confirmation, Ledger, Principal, SessionRecord } from "../../engine/index.ts";
+import {
+  type CallRecord,
+  type Confirmation,
+  type Ledger,
+  type Principal,
+  ruleWithoutQuestion,
+  type SessionRecord,
+} from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
 import type { SettlementBody } from "../schemas/inputs.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { type CallView, ruleOf, showCall } from "./calls.ts";
+import { type CallView, showCall } from "./calls.ts";
 import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, show } from "./visibility.ts";
@@ -50,7 +57,7 @@ async function findCall(
   const seen =
     call !== undefined &&
     session !== undefined &&
-    maySee(confirmation ?? ruleOf(call, session.user), principal);
+    maySee(confirmation ?? ruleWithoutQuestion(call, session.user), principal);
   if (seen) return { call, session };
   throw new CountersignError("unknown-call", `There is no call ${id}, or none that you may see.`);
 }

@@ -2,7 +2,7 @@ import { ANYBODY } from "../../engine/index.ts";
 
 const LONGEST = 256;
 /** Prefixes of ids that are reserved for other kinds of principals; nobody can log in with one. */
-const RESERVED = /^(?:local|provider|author|agent|channel):/;
+const RESERVED = /^(?:local|provider|author|agent|caller|channel):/;
 
 /**
  * Why nobody can log in with this id; undefined if it is valid. A reserved id would let its owner pass for another

@@ -1,4 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import type { CallerOutcome, CallerStatus, Ledger } from "../../engine/index.ts";
+
+/** A busy ledger changes all the time; each look reads. */
+const BREATH_MS = 50;
 
 /** Statuses that will change without the caller. */
 const OPEN: ReadonlySet<CallerStatus> = new Set(["pending", "executing"]);
@@ -20,6 +24,7 @@ export async function untilDecided(
       const outcome = await read();
       if (over.aborted || !OPEN.has(outcome.status)) return outcome;
       await Promise.race([changed, gaveUp]);
+      await Promise.race([setTimeout(BREATH_MS), gaveUp]);
     } finally {
       forget();
     }
