@@ -127,9 +127,9 @@ test.each([
   expect(Object.keys(table).toSorted()).toEqual([...new Set(cells.map(({ status }) => status))].toSorted());
 });
 
-test("a call begins with its question, its permit, its claim or its answer, everything else open", () => {
+test("a call begins with its question, its claim or its answer, everything else open", () => {
   expect(FIRST_STATUSES).toEqual({
-    call: ["waiting", "ready", "executing", "succeeded", "failed", "denied"],
+    call: ["waiting", "executing", "succeeded", "failed", "denied"],
     confirmation: ["requested"],
     frame: ["ready", "stepping"],
   });

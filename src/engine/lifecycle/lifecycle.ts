@@ -145,7 +145,7 @@ export const FIRST_STATUSES: {
   readonly confirmation: readonly ConfirmationStatus[];
   readonly frame: readonly FrameStatus[];
 } = {
-  call: ["waiting", "ready", "executing", "succeeded", "failed", "denied"],
+  call: ["waiting", "executing", "succeeded", "failed", "denied"],
   confirmation: ["requested"],
   frame: ["ready", "stepping"],
 };
