@@ -170,6 +170,8 @@ export class ChannelDeliveries {
       this.#failures = 0;
       return;
     }
+    // One recipient who is gone says nothing about the others.
+    if (told.final) return;
     this.#failures += 1;
     const { firstRetryMs, longestRetryMs } = this.#input.settings;
     const delayMs = retryDelayMs(this.#failures, { firstRetryMs, longestRetryMs }) / PAUSE_SHARE;

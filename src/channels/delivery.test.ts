@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { useResources } from "../../test/support/resources.ts";
 import { Engine, type Ledger, ManualClock, OutcomeUnknown } from "../engine/index.ts";
 import { tryApprove, tryDeny } from "../engine/testing/try-decide.ts";
@@ -305,6 +305,19 @@ describe("what does not arrive", () => {
     scene.deliver({ channels: [channel] });
     await scene.until(() => scene.failures.length === 1);
     expect(scene.failures[0]?.dead).toBe(true);
+  });
+
+  test("for good slows nobody else down: every other notice is tried at once", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = async () => ({ ...DOWN, final: true });
+    await openChannel(scene, channel);
+    for (let i = 0; i < 20; i++) await scene.pay(`k${i}`);
+    scene.deliver({ channels: [channel], concurrency: 4 });
+    // The clock stands still.
+    await vi.waitUntil(() => scene.failures.length === 20, { timeout: 10_000 });
+    expect(scene.failures.every(({ dead }) => dead)).toBe(true);
+    expect(channel.told).toHaveLength(20);
   });
 
   test("is left after a while, and the others are not held up for ever", async () => {
