@@ -3,6 +3,12 @@ import type { Told } from "./channel.ts";
 /** One recipient who was not reached. */
 export type Failure = Exclude<Told, { readonly ok: true }>;
 
+/** The time of an attempt is over before a recipient's turn: nothing was begun. */
+export const OUT_OF_TIME: Failure = { ok: false, reason: "There was no time left to send it." };
+
+/** It names no time to wait: that would hold up the whole channel, and the medium is well. */
+export const BEING_SENT: Failure = { ok: false, reason: "Another process is sending it." };
+
 /** What became of a notice to several recipients. It is final only if no recipient is worth another attempt. */
 export function combinedFailures(failures: readonly Failure[]): Told {
   const [first] = failures;

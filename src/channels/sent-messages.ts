@@ -13,8 +13,12 @@ const SENDING_MS = 30_000;
 /** One message to one target. `unsure`: it was sent, but whether it arrived is not known. */
 export interface SentMessage {
   readonly state: "sending" | "unsure" | "sent";
-  /** When that began, by the ledger's clock. */
+  /** When the last attempt began, by the ledger's clock. */
   readonly at: number;
+  /** When the first attempt began, if there were several. */
+  readonly since?: number;
+  /** The notice that it was sent for, where that matters. */
+  readonly notice?: string;
   /** The medium's name of the place and of the message, where it has them. */
   readonly place?: string;
   readonly message?: string;
@@ -37,8 +41,20 @@ export function subjectOf(about: Notice["about"]): string {
 /** What to do about a target. `look`: it may have arrived, so ask the medium before it is sent. */
 export type Claim =
   | { readonly next: "send" | "look"; readonly message: SentMessage }
-  | { readonly next: "wait"; readonly forMs: number }
+  | { readonly next: "wait" }
   | { readonly next: "nothing"; readonly message: SentMessage };
+
+/** What became of a message that was claimed. */
+interface Noting {
+  readonly claimed: SentMessage;
+  readonly as: SentMessage | "not sent";
+}
+
+function isStillClaimed(known: SentMessage | undefined, { claimed, as }: Noting): boolean {
+  // A store that forgot the claim must not forget the message, too.
+  if (known === undefined) return as !== "not sent" && as.state === "sent";
+  return known.state === "sending" && known.at === claimed.at;
+}
 
 /**
  * Which messages a channel has sent, in the ledger. A message is noted before and after it is sent, so that whoever
@@ -67,31 +83,66 @@ export class MessageBook {
 
   /** Says what to do about a target. Of any number that ask, one is told to send or to look. */
   async claim(subject: string, target: string): Promise<Claim> {
+    return (await this.#claim(subject, () => target)).claim;
+  }
+
+  /**
+   * The same, in the target's thread: the thread's first message if there is none or if it is this notice's, else a
+   * reply. Also after a crash, a notice gets the message that it had before.
+   */
+  async claimInThread(
+    subject: string,
+    target: string,
+    notice: string,
+  ): Promise<{ readonly claim: Claim; readonly target: string; readonly isFirst: boolean }> {
+    const choose = ({ to }: SentMessages): string => {
+      const first = to[target];
+      return first === undefined || first.notice === notice ? target : `${target} ${notice}`;
+    };
+    const claimed = await this.#claim(subject, choose, notice);
+    return { ...claimed, isFirst: claimed.target === target };
+  }
+
+  async #claim(
+    subject: string,
+    choose: (messages: SentMessages) => string,
+    notice?: string,
+  ): Promise<{ readonly claim: Claim; readonly target: string }> {
     for (;;) {
       const key = this.keyOf(subject);
       const { messages = newMessages(subject), version = 0 } = (await this.#load(key)) ?? {};
-      const claim = this.#judge(messages.to[target]);
-      if (claim.next === "nothing" || claim.next === "wait") return claim;
-      if (await this.#put(key, withMessage(messages, target, claim.message), version)) return claim;
+      const target = choose(messages);
+      const claim = this.#judge(messages.to[target], notice);
+      if (claim.next === "nothing" || claim.next === "wait") return { claim, target };
+      if (await this.#put(key, withMessage(messages, target, claim.message), version))
+        return { claim, target };
     }
   }
 
-  #judge(known: SentMessage | undefined): Claim {
+  #judge(known: SentMessage | undefined, notice: string | undefined): Claim {
     const now = this.#now();
     if (known?.state === "sent") return { next: "nothing", message: known };
-    if (known === undefined) return { next: "send", message: { state: "sending", at: now } };
-    const leftMs = known.at + SENDING_MS - now;
-    if (known.state === "sending" && leftMs > 0) return { next: "wait", forMs: leftMs };
-    // The time of the first attempt stays: the medium is asked for what arrived since then.
-    return { next: "look", message: { ...known, state: "sending" } };
+    if (known === undefined) {
+      const message = { state: "sending", at: now, ...(notice === undefined ? {} : { notice }) } as const;
+      return { next: "send", message };
+    }
+    const { at, since = at } = known;
+    if (known.state === "sending" && now < at + SENDING_MS) return { next: "wait" };
+    // This attempt's time makes others wait. The first one's stays: the medium is asked for what arrived since then.
+    return { next: "look", message: { ...known, state: "sending", at: now, since } };
   }
 
-  /** Notes what became of a message; undefined forgets it: it was not sent. */
-  async note(subject: string, target: string, message: SentMessage | undefined): Promise<void> {
+  /**
+   * Notes what became of a claimed message; "not sent" forgets it. False: the process was stopped for so long that
+   * another one has claimed the message, and what that one notes counts.
+   */
+  async note(subject: string, target: string, noting: Noting): Promise<boolean> {
     const key = this.keyOf(subject);
     for (;;) {
       const { messages = newMessages(subject), version = 0 } = (await this.#load(key)) ?? {};
-      if (await this.#put(key, withMessage(messages, target, message), version)) return;
+      if (!isStillClaimed(messages.to[target], noting)) return false;
+      const noted = withMessage(messages, target, noting.as === "not sent" ? undefined : noting.as);
+      if (await this.#put(key, noted, version)) return true;
     }
   }
 
@@ -144,11 +195,14 @@ function readMessages(value: JsonValue): SentMessages | undefined {
   return { subject, shown, to: Object.fromEntries(to) };
 }
 
-function readMessage({ state, at, place, message }: JsonObject): SentMessage | undefined {
+function readMessage(value: JsonObject): SentMessage | undefined {
+  const { state, at, since, notice, place, message } = value;
   if (state !== "sending" && state !== "unsure" && state !== "sent") return undefined;
   return {
     state,
     at: typeof at === "number" ? at : 0,
+    ...(typeof since === "number" ? { since } : {}),
+    ...(typeof notice === "string" ? { notice } : {}),
     ...(typeof place === "string" ? { place } : {}),
     ...(typeof message === "string" ? { message } : {}),
   };

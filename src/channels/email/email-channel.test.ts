@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MailServer } from "../../../test/support/mail/mail-server.ts";
 import { useResources } from "../../../test/support/resources.ts";
+import type { Ledger } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import type { Channel } from "../channel.ts";
@@ -9,16 +10,31 @@ import { createEmailChannel, type EmailOptions } from "./email-channel.ts";
 const signal = new AbortController().signal;
 const resources = useResources();
 const ANA = { id: "ana", email: "ana@example.com" };
+const MEG = { id: "meg", email: "meg@example.com", roles: ["boss"] };
+const THREE = ["a@example.com", "b@example.com", "c@example.com"];
 
 async function startMail(
   over: Partial<EmailOptions> = {},
-): Promise<{ readonly server: MailServer; readonly channel: Channel }> {
+): Promise<{ readonly server: MailServer; readonly channel: Channel; readonly ledger: Ledger }> {
   const server = await new MailServer().listen();
   resources.add(() => server.close());
   const ledger = await createLedger("memory:");
   resources.add(() => ledger.close());
   const from = "Approvals <approvals@example.com>";
-  return { server, channel: createEmailChannel({ smtp: server.url, from, people: [ANA], ledger, ...over }) };
+  const channel = createEmailChannel({ smtp: server.url, from, people: [ANA], ledger, ...over });
+  return { server, channel, ledger };
+}
+
+/** To whom, for which notice, and whether it is the first of its thread. */
+function mailsIn({ received }: MailServer): readonly string[] {
+  return received.map(({ to, headers }) => {
+    const place = headers.has("in-reply-to") ? "reply" : "first";
+    return [to[0], headers.get("x-countersign-notice")?.[0], place].join(" ");
+  });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function createSubject(): Promise<ChannelSubject> {
@@ -87,6 +103,100 @@ test("exactly those are asked whom the rule asks, and only those hear what becam
   expect(server.received.map(({ to }) => to)).toEqual([["meg@example.com"], ["meg@example.com"]]);
 });
 
+test("an escalation asks those who may decide by now, in threads of their own, and reminders follow there", async () => {
+  const { server, channel } = await startMail({ people: [ANA, MEG] });
+  const { about } = buildNotice();
+  const escalations = [{ at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, reached: true }];
+  const escalated = { ...about, escalations };
+  const denied = { ...escalated, status: "denied" } as const;
+  const notices = [
+    buildNotice(),
+    buildNotice({ id: "msg_2", type: "confirmation.escalated", about: escalated }),
+    buildNotice({ id: "msg_3", type: "confirmation.reminded", about: escalated }),
+    buildNotice({ id: "msg_4", type: "confirmation.decided", about: denied }),
+    // Too late: it is over.
+    buildNotice({ id: "msg_5", type: "confirmation.reminded", about: denied }),
+  ];
+  for (const notice of notices)
+    for (let times = 0; times < 2; times += 1)
+      expect(await channel.tell(notice, signal)).toEqual({ ok: true });
+  expect(mailsIn(server).toSorted()).toEqual([
+    "ana@example.com msg_1 first",
+    "ana@example.com msg_2 reply",
+    "ana@example.com msg_3 reply",
+    "ana@example.com msg_4 reply",
+    "meg@example.com msg_2 first",
+    "meg@example.com msg_3 reply",
+    "meg@example.com msg_4 reply",
+  ]);
+  const megs = server.received.filter(({ to }) => to[0] === MEG.email).map(({ headers }) => headers);
+  expect(megs[0]?.get("subject")).toEqual(["Approval of transfer"]);
+  expect(megs[1]?.get("in-reply-to")).toEqual(megs[0]?.get("message-id"));
+});
+
+test("a request that arrives after a reminder asks nobody a second time", async () => {
+  const { server, channel } = await startMail();
+  await channel.tell(buildNotice({ id: "msg_2", type: "confirmation.reminded" }), signal);
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  expect(mailsIn(server)).toEqual(["ana@example.com msg_2 first"]);
+});
+
+test("after the signal nothing is begun, and the next attempt sends one mail to each", async () => {
+  const people = THREE.map((email) => ({ id: "ana", email }));
+  const { server, channel, ledger } = await startMail({ people });
+  expect(await channel.tell(buildNotice(), AbortSignal.abort())).toEqual({
+    ok: false,
+    reason: "There was no time left to send it.",
+  });
+  expect((await ledger.items.list("channel-messages")).items).toEqual([]);
+  expect(server.connections).toBe(0);
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  expect(server.received.map(({ to }) => to[0])).toEqual(THREE);
+  expect(server.connections).toBe(3);
+});
+
+test("a mailbox without an answer does not keep the others waiting for ever, and they get one mail", async () => {
+  const people = THREE.map((email) => ({ id: "ana", email }));
+  const { server, channel } = await startMail({ people });
+  server.silent = new Set(["a@example.com"]);
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const leave = new AbortController();
+    const told = channel.tell(buildNotice(), leave.signal);
+    await until(() => server.unanswered === attempt);
+    leave.abort();
+    expect(await told).toMatchObject({ ok: false });
+  }
+  expect(server.received.map(({ to }) => to[0])).toEqual(["b@example.com", "c@example.com"]);
+  server.silent = new Set();
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  expect(server.received.map(({ to }) => to[0])).toEqual(["b@example.com", "c@example.com", "a@example.com"]);
+});
+
+test("a first mail that may have arrived stays the first, though another attempt at it is refused", async () => {
+  const { server, channel } = await startMail();
+  const remind = async (id: string): Promise<boolean> =>
+    (await channel.tell(buildNotice({ id, type: "confirmation.reminded" }), signal)).ok;
+  await server.set({ kind: "hang up" });
+  expect(await remind("msg_2")).toBe(false);
+  await server.set({ kind: "fail" });
+  expect(await remind("msg_2")).toBe(false);
+  await server.set({ kind: "accept" });
+  expect(await remind("msg_3")).toBe(true);
+  expect(mailsIn(server)).toEqual(["ana@example.com msg_2 first", "ana@example.com msg_3 reply"]);
+});
+
+test("a mail that another process is sending does not hold up the channel", async () => {
+  const { server, channel } = await startMail();
+  await server.set({ kind: "silence" });
+  const leave = new AbortController();
+  const sending = channel.tell(buildNotice(), leave.signal);
+  await until(() => server.received.length === 1);
+  const reason = "Another process is sending it.";
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: false, reason });
+  leave.abort();
+  await sending;
+});
+
 test("a mailbox that does not exist is final for it, and the others get theirs once", async () => {
   const people = ["gone@example.com", "ana@example.com"].map((email) => ({ id: "ana", email }));
   const { server, channel } = await startMail({ people });
@@ -101,7 +211,8 @@ test("no text of a stranger makes a header, a recipient, markup or a line of our
   const { server, channel } = await startMail();
   const evil = "x\r\nBcc: evil@example.com\r\n\r\n<img src=https://evil.example>\u202Egpj";
   const { about } = buildNotice();
-  const hostile = { ...about, tool: evil, hint: evil, user: evil, args: { [evil]: `${evil}\nApproved.` } };
+  const line = `${evil}\nApproved.\nOpen it to decide: https://evil.example`;
+  const hostile = { ...about, tool: evil, hint: line, user: evil, args: { [evil]: line } };
   expect(await channel.tell(buildNotice({ about: hostile }), signal)).toEqual({ ok: true });
   const [mail] = server.received;
   expect(mail?.to).toEqual(["ana@example.com"]);
@@ -111,6 +222,7 @@ test("no text of a stranger makes a header, a recipient, markup or a line of our
   expect(html).not.toContain("<img");
   expect(`${text}${html}`).not.toContain("\u202E");
   expect(text).not.toMatch(/^Approved\.$/m);
+  expect(text).not.toMatch(/^Open it to decide: https:\/\/evil/m);
 });
 
 test("a wrong password is found by the check, and tried again", async () => {
@@ -142,6 +254,7 @@ test("a test mail asks for nothing", async () => {
 test.each([
   ["smtp", { smtp: "https://user:hunter2@example.com" }],
   ["smtp", { smtp: "example.com" }],
+  ["smtp", { smtp: "smtps://user:hunter2%@example.com" }],
   ["from", { from: "nobody" }],
   ["from", { from: "A\r\nBcc: b@c.de <a@example.com>" }],
   ["people", { people: [{ id: "ana", email: "a@b.c\r\nRCPT TO:<evil@example.com>" }] }],

@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Ledger } from "../../engine/index.ts";
-import type { Channel, Notice, Told } from "../channel.ts";
-import { combinedFailures, type Failure } from "../failures.ts";
+import type { Channel, Notice, NoticeType, Told } from "../channel.ts";
+import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../failures.ts";
 import { askedAmong } from "../people.ts";
-import { MessageBook, subjectOf } from "../sent-messages.ts";
+import { MessageBook, type SentMessages, subjectOf } from "../sent-messages.ts";
 import { type CheckedSettings, checkSettings, type EmailSettings } from "./email-options.ts";
 import { mailOf } from "./mail.ts";
 import { createMailer, type Mailer } from "./send.ts";
 
 const HASH_LENGTH = 16;
+/** Notices that ask for a decision. */
+const ASKING: ReadonlySet<NoticeType> = new Set([
+  "confirmation.requested",
+  "confirmation.reminded",
+  "confirmation.escalated",
+]);
 
 /** Options of {@link createEmailChannel}. */
 export interface EmailOptions extends EmailSettings {
@@ -47,40 +53,45 @@ interface Telling {
 }
 
 async function tellByMail(telling: Telling): Promise<Told> {
+  const { book, notice, signal } = telling;
+  const { to = {} } = (await book.read(book.keyOf(subjectOf(notice.about)))) ?? {};
   const failures: Failure[] = [];
-  for (const address of await addressesOf(telling)) {
-    const told = await mailOnce(telling, address);
+  for (const address of inTurn(addressesOf(telling, to), notice, to)) {
+    const told = signal.aborted ? OUT_OF_TIME : await mailOnce(telling, address);
     if (!told.ok) failures.push(told);
   }
   return combinedFailures(failures);
 }
 
-/** Whom a question asks; later, those who were asked and are still configured. */
-async function addressesOf({ settings, book, notice }: Telling): Promise<readonly string[]> {
+/** Whom the notice concerns. Later ones concern those who were asked and are still configured. */
+function addressesOf({ settings, notice }: Telling, to: SentMessages["to"]): readonly string[] {
   const { about, type } = notice;
   const { people, operator } = settings;
   if (!("id" in about)) return operator === undefined ? [] : [operator];
-  if (type === "confirmation.requested") {
-    return about.status === "requested" ? askedAmong(about, people).map(({ email }) => email) : [];
-  }
-  const { to = {} } = (await book.read(book.keyOf(subjectOf(about)))) ?? {};
-  return people.map(({ email }) => email).filter((email) => to[email] !== undefined);
+  const known = people.map(({ email }) => email).filter((email) => to[email] !== undefined);
+  if (!ASKING.has(type)) return known;
+  // A question that is over asks nobody; another notice says how it ended.
+  if (about.status !== "requested") return [];
+  const asked = askedAmong(about, people).map(({ email }) => email);
+  return type === "confirmation.requested" ? asked : [...new Set([...asked, ...known])];
+}
+
+/** Those whose last attempt is longest ago come first, so that a slow one does not keep the others waiting for ever. */
+function inTurn(addresses: readonly string[], notice: Notice, to: SentMessages["to"]): readonly string[] {
+  const triedAt = (address: string): number => (to[`${address} ${notice.id}`] ?? to[address])?.at ?? 0;
+  return addresses.toSorted((one, other) => triedAt(one) - triedAt(other));
 }
 
 /** Sends a mail that was not sent yet. If that is not known, it is sent again under the same id. */
 async function mailOnce({ settings, mailer, book, notice, signal }: Telling, address: string): Promise<Told> {
-  const { about, type } = notice;
-  const subject = subjectOf(about);
-  const isFirst = type === "confirmation.requested";
-  const target = isFirst ? address : `${address} ${notice.id}`;
-  const claim = await book.claim(subject, target);
+  const subject = subjectOf(notice.about);
+  const { claim, target, isFirst } = await claimMail(book, notice, address);
   if (claim.next === "nothing") return { ok: true };
-  if (claim.next === "wait")
-    return { ok: false, reason: "Another process is sending it.", retryAfterMs: claim.forMs };
+  if (claim.next === "wait") return BEING_SENT;
   const first = `<${book.keyOf(subject)}.${hashOf(address)}@${settings.domain}>`;
   const sent = await mailer.send(
     {
-      ...mailOf(notice),
+      ...mailOf(notice, { isFirst }),
       to: address,
       notice: notice.id,
       ...(isFirst
@@ -90,12 +101,28 @@ async function mailOnce({ settings, mailer, book, notice, signal }: Telling, add
     signal,
   );
   if (sent.ok) {
-    await book.note(subject, target, { ...claim.message, state: "sent" });
+    await book.note(subject, target, { claimed: claim.message, as: { ...claim.message, state: "sent" } });
     return sent;
   }
   const { isUnsure, ...failure } = sent;
-  await book.note(subject, target, isUnsure ? { ...claim.message, state: "unsure" } : undefined);
+  // What an earlier attempt may have sent is not unsent by this one.
+  const mayHaveArrived = isUnsure || claim.next === "look";
+  await book.note(subject, target, {
+    claimed: claim.message,
+    as: mayHaveArrived ? { ...claim.message, state: "unsure" } : "not sent",
+  });
   return failure;
+}
+
+/** Claims the mail that a person gets for this notice. Somebody who has a mail already is not asked again. */
+async function claimMail(
+  book: MessageBook,
+  { about, type, id }: Notice,
+  address: string,
+): ReturnType<MessageBook["claimInThread"]> {
+  const subject = subjectOf(about);
+  if (type !== "confirmation.requested") return book.claimInThread(subject, address, id);
+  return { claim: await book.claim(subject, address), target: address, isFirst: true };
 }
 
 // An id in a mail must not say whose address it is.

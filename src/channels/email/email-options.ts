@@ -32,9 +32,7 @@ export interface CheckedSettings {
 
 /** Throws `invalid-option`, and repeats no password. */
 export function checkSettings({ smtp, from, people, operator }: EmailSettings): CheckedSettings {
-  const url = URL.parse(smtp);
-  if (url === null || !["smtp:", "smtps:"].includes(url.protocol) || url.hostname === "")
-    throw invalid("smtp", "The mail server's address must begin with smtps:// or smtp://, and name a host.");
+  const url = checkServer(smtp);
   const [, name = "", address = ""] = SENDER.exec(from) ?? [];
   if (!ADDRESS.test(address))
     throw invalid("from", "`from` must be a mail address, or a name and <an address>.");
@@ -48,6 +46,24 @@ export function checkSettings({ smtp, from, people, operator }: EmailSettings): 
     people,
     ...(operator === undefined ? {} : { operator }),
   };
+}
+
+function checkServer(smtp: string): URL {
+  const url = URL.parse(smtp);
+  if (url === null || !["smtp:", "smtps:"].includes(url.protocol) || url.hostname === "")
+    throw invalid("smtp", "The mail server's address must begin with smtps:// or smtp://, and name a host.");
+  if (!isEncoded(url.username) || !isEncoded(url.password))
+    throw invalid("smtp", "Write a % in the mail server's user name and password as %25.");
+  return url;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function checkPeople(people: readonly EmailPerson[]): void {

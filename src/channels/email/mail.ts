@@ -25,14 +25,17 @@ const STATUS_WORDS: Readonly<Record<Confirmation["status"], string>> = {
 };
 
 /** The mail about a notice. What a model or a stranger wrote is plain text in it, and nothing in it is fetched. */
-export function mailOf({ about, link, type }: Pick<Notice, "about" | "link" | "type">): MailText {
+export function mailOf(
+  { about, link }: Pick<Notice, "about" | "link">,
+  { isFirst }: { readonly isFirst: boolean },
+): MailText {
   const tool = displayText(about.tool, { newlines: "show", maxLength: MOST_TOOL });
-  const re = type === "confirmation.requested" || !("id" in about) ? "" : "Re: ";
   const rows = rowsOf(about);
   const closing = link === undefined ? ["Open the inbox to decide."] : closingOf(about, link);
-  const lines = rows.map(([name, value]) => `${name}: ${value}`);
+  // What goes on in a further line is indented, so that it cannot pretend to be a line of ours.
+  const lines = rows.map(([name, value]) => `${name}: ${value.replaceAll("\n", "\n    ")}`);
   return {
-    subject: `${re}Approval of ${tool}`,
+    subject: `${isFirst ? "" : "Re: "}Approval of ${tool}`,
     text: [statusOf(about), "", ...lines, "", ...closing, ""].join("\n"),
     html: htmlOf({ title: statusOf(about), rows, closing, link }),
   };

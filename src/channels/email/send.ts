@@ -1,5 +1,5 @@
 import nodemailer from "nodemailer";
-import type { Told } from "../channel.ts";
+import { type Failure, OUT_OF_TIME } from "../failures.ts";
 import type { CheckedSettings } from "./email-options.ts";
 import type { MailText } from "./mail.ts";
 
@@ -19,9 +19,7 @@ export interface Mail extends MailText {
 }
 
 /** How sending ended. `isUnsure`: it may have arrived. */
-export type Sent =
-  | { readonly ok: true }
-  | (Exclude<Told, { readonly ok: true }> & { readonly isUnsure: boolean });
+export type Sent = { readonly ok: true } | (Failure & { readonly isUnsure: boolean });
 
 /** Sends mails. */
 export interface Mailer {
@@ -51,6 +49,7 @@ export function createMailer({ smtp, from }: CheckedSettings): Mailer {
   });
   return {
     async send({ notice, to, inReplyTo, ...mail }, signal) {
+      if (signal.aborted) return { ...OUT_OF_TIME, isUnsure: false };
       const sending = transport.sendMail({
         ...mail,
         from: { ...from },

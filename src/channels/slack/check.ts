@@ -1,7 +1,10 @@
 import type { SlackParts } from "./messages.ts";
+import type { SlackSettings } from "./slack-options.ts";
 
 /** What the bot token must allow. History is read only to find a message after a crash. */
 const SCOPES = ["chat:write", "im:write", "im:history"] as const;
+/** One of them for a room: the first if it is public, the second if it is private. */
+const ROOM_SCOPES = ["channels:history", "groups:history"] as const;
 
 /** What is wrong with the token, the workspace and the people, by asking Slack. */
 export async function checkSlack(
@@ -17,7 +20,7 @@ export async function checkSlack(
   const faults: string[] = [];
   const { team_id: theirs } = who.data;
   if (theirs !== team) faults.push(`The token is of another workspace than ${team}.`);
-  const missing = who.scopes === undefined ? [] : SCOPES.filter((scope) => !who.scopes?.includes(scope));
+  const missing = missingScopes(who.scopes, settings);
   if (missing.length > 0)
     faults.push(`The token lacks the scopes ${missing.join(", ")}: install the app again.`);
   for (const { id, slack } of people) {
@@ -25,4 +28,14 @@ export async function checkSlack(
     if (!opened.ok) faults.push(`${id} cannot be reached as ${slack}: ${opened.reason}`);
   }
   return faults;
+}
+
+function missingScopes(
+  scopes: readonly string[] | undefined,
+  { room }: Pick<SlackSettings, "room">,
+): readonly string[] {
+  if (scopes === undefined) return [];
+  const missing: string[] = SCOPES.filter((scope) => !scopes.includes(scope));
+  const canReadRoom = room === undefined || ROOM_SCOPES.some((scope) => scopes.includes(scope));
+  return canReadRoom ? missing : [...missing, ROOM_SCOPES.join(" or ")];
 }

@@ -1,9 +1,10 @@
 import type { Notice, Told } from "../channel.ts";
-import { combinedFailures, type Failure } from "../failures.ts";
+import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../failures.ts";
 import { askedAmong } from "../people.ts";
 import { type SentMessage, subjectOf } from "../sent-messages.ts";
 import { header, section } from "./blocks.ts";
 import {
+  alertOf,
   failed,
   find,
   noteSent,
@@ -23,14 +24,16 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
   const subject = subjectOf(notice.about);
   const known = await book.read(book.keyOf(subject));
   const cards = Object.keys(known?.to ?? {}).filter((target) => !target.startsWith(THREAD));
-  const targets = new Set([...cards, ...newTargets(settings, notice)]);
+  // First those who have no card yet: there may not be time for all.
+  const isShown = (target: string): boolean => known?.to[target]?.state === "sent";
+  const targets = new Set([...newTargets(settings, notice).filter((target) => !isShown(target)), ...cards]);
   if (targets.size === 0) return { ok: true };
   const overtaken: Failure = { ok: false, reason: "The card has changed meanwhile.", retryAfterMs: 0 };
   if (!(await book.show(subject, notice.revision))) return overtaken;
   const telling = { ...parts, notice, subject, signal };
   const failures: Failure[] = [];
   for (const target of targets) {
-    const told = await tellTarget(telling, target);
+    const told = signal.aborted ? OUT_OF_TIME : await tellTarget(telling, target);
     if (!told.ok) failures.push(told);
   }
   const shown = (await book.read(book.keyOf(subject)))?.shown ?? 0;
@@ -48,18 +51,20 @@ function newTargets({ people, room }: SlackSettings, { about, type }: Notice): r
 async function tellTarget(telling: Telling, target: string): Promise<Told> {
   const { book, subject, notice } = telling;
   const claim = await book.claim(subject, target);
-  if (claim.next === "wait") {
-    return { ok: false, reason: "Another process is sending it.", retryAfterMs: claim.forMs };
-  }
-  if (claim.next !== "nothing") {
-    const isOver = "id" in notice.about && notice.about.status !== "requested";
-    const sent = await sendOnce(telling, { target, claim, isOver });
-    if (sent === undefined || "ok" in sent) return sent ?? { ok: true };
-    return claim.next === "send" ? { ok: true } : update(telling, target, sent);
-  }
-  const updated = await update(telling, target, claim.message);
-  if (!updated.ok || notice.type !== "call.unknown") return updated;
-  return alert(telling, target, claim.message);
+  if (claim.next === "wait") return BEING_SENT;
+  if (claim.next === "nothing") return renew(telling, target, claim.message);
+  const isOver = "id" in notice.about && notice.about.status !== "requested";
+  const sent = await sendOnce(telling, { target, claim, isOver });
+  if (sent === undefined || "ok" in sent) return sent ?? { ok: true };
+  return claim.next === "send" ? { ok: true } : renew(telling, target, sent);
+}
+
+/** Shows a card as it is now, and alerts its readers where a change alone is not enough. */
+async function renew(telling: Telling, target: string, card: SentMessage): Promise<Told> {
+  const updated = await update(telling, target, card);
+  // Whoever got the card by this notice was notified by the card.
+  const words = card.notice === telling.notice.id ? undefined : alertOf(telling.notice);
+  return updated.ok && words !== undefined ? alert(telling, { target, card, words }) : updated;
 }
 
 interface Sending {
@@ -75,51 +80,63 @@ async function sendOnce(
   { target, claim, isOver }: Sending,
 ): Promise<SentMessage | Failure | undefined> {
   const { book, subject } = telling;
-  if (claim.next === "look" && claim.message.place !== undefined) {
-    const found = await find(telling, { target, place: claim.message.place, since: claim.message.at });
+  const claimed = claim.message;
+  if (claim.next === "look" && claimed.place !== undefined) {
+    const { place } = claimed;
+    const found = await find(telling, { target, place, since: sinceOf(claimed) });
     if (!found.ok) {
-      await book.note(subject, target, { ...claim.message, state: "unsure" });
+      await book.note(subject, target, { claimed, as: { ...claimed, state: "unsure" } });
       return found;
     }
-    if (found.ts !== undefined)
-      return noteSent(telling, target, { place: claim.message.place, ts: found.ts });
+    if (found.ts !== undefined) return noteSent(telling, { target, sending: claimed, place, ts: found.ts });
   }
   if (isOver) {
-    await book.note(subject, target, undefined);
+    await book.note(subject, target, { claimed, as: "not sent" });
     return undefined;
   }
   const opened = await openConversation(telling, target);
   if (!opened.ok) {
-    await book.note(subject, target, undefined);
+    await book.note(subject, target, { claimed, as: "not sent" });
     return opened;
   }
-  const sending: SentMessage = { ...claim.message, place: opened.place };
-  await book.note(subject, target, sending);
+  const sending: SentMessage = { ...claimed, place: opened.place, notice: telling.notice.id };
+  if (!(await book.note(subject, target, { claimed, as: sending }))) return BEING_SENT;
   return post(telling, { target, sending, place: opened.place });
 }
 
+/** When the medium may have got the message first. */
+function sinceOf({ at, since = at }: SentMessage): number {
+  return since;
+}
+
+interface Alerting {
+  readonly target: string;
+  readonly card: SentMessage;
+  readonly words: string;
+}
+
 /** A reply under the card, which people are notified of; a changed card notifies nobody. */
-async function alert(telling: Telling, target: string, card: SentMessage): Promise<Told> {
+async function alert(telling: Telling, { target, card, words }: Alerting): Promise<Told> {
   const { book, subject, notice } = telling;
   const { place, message: thread } = card;
   if (place === undefined || thread === undefined) return { ok: true };
   const reply = `${THREAD}${target}:${notice.id}`;
   const claim = await book.claim(subject, reply);
-  if (claim.next === "wait")
-    return { ok: false, reason: "Another process is sending it.", retryAfterMs: claim.forMs };
+  if (claim.next === "wait") return BEING_SENT;
   if (claim.next === "nothing") return { ok: true };
+  const claimed = claim.message;
   if (claim.next === "look") {
-    const found = await find(telling, { target: reply, place, since: claim.message.at, thread });
+    const found = await find(telling, { target: reply, place, since: sinceOf(claimed), thread });
     if (!found.ok) {
-      await book.note(subject, reply, { ...claim.message, state: "unsure" });
+      await book.note(subject, reply, { claimed, as: { ...claimed, state: "unsure" } });
       return found;
     }
     if (found.ts !== undefined) {
-      await noteSent(telling, reply, { place, ts: found.ts });
+      await noteSent(telling, { target: reply, sending: claimed, place, ts: found.ts });
       return { ok: true };
     }
   }
-  const sent = await post(telling, { target: reply, sending: claim.message, place, thread });
+  const sent = await post(telling, { target: reply, sending: claimed, place, reply: { thread, words } });
   return "ok" in sent ? sent : { ok: true };
 }
 

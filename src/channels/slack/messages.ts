@@ -1,6 +1,6 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import type { Notice, Told } from "../channel.ts";
+import type { Notice, NoticeType, Told } from "../channel.ts";
 import type { Failure } from "../failures.ts";
 import type { MessageBook, SentMessage } from "../sent-messages.ts";
 import type { SlackAnswer, SlackApi } from "./api.ts";
@@ -30,9 +30,11 @@ const GONE: ReadonlySet<string> = new Set([
   "message_not_found",
 ]);
 
-const ALERT: readonly Block[] = [
-  section("The outcome of this call is unknown. Somebody must find out and settle it in the inbox."),
-];
+const ALERTS: Readonly<Partial<Record<NoticeType, string>>> = {
+  "confirmation.reminded": "A reminder: this call still waits for a decision.",
+  "confirmation.escalated": "This call still waits for a decision. More people have been asked now.",
+  "call.unknown": "The outcome of this call is unknown. Somebody must find out and settle it in the inbox.",
+};
 
 /** What a Slack channel works with. */
 export interface SlackParts {
@@ -49,28 +51,34 @@ export interface Telling extends SlackParts {
   readonly signal: AbortSignal;
 }
 
-/** Notes that a message has arrived. */
-export async function noteSent(
-  { book, subject }: Telling,
-  target: string,
-  { place, ts }: { readonly place: string; readonly ts: string },
-): Promise<SentMessage> {
-  const sent: SentMessage = { state: "sent", at: 0, place, message: ts };
-  await book.note(subject, target, sent);
-  return sent;
+/** What the readers of a card are alerted of by a notice; undefined where the changed card is enough. */
+export function alertOf({ about, type }: Pick<Notice, "about" | "type">): string | undefined {
+  const isOver = "id" in about && about.status !== "requested";
+  return isOver && type !== "call.unknown" ? undefined : ALERTS[type];
 }
 
 interface Posting {
   readonly target: string;
   readonly sending: SentMessage;
   readonly place: string;
-  readonly thread?: string;
+  /** An alert under a card. */
+  readonly reply?: { readonly thread: string; readonly words: string };
+}
+
+/** Notes that a message has arrived. */
+export async function noteSent(
+  { book, subject }: Telling,
+  { target, sending, place, ts }: Posting & { readonly ts: string },
+): Promise<SentMessage> {
+  const sent: SentMessage = { ...sending, state: "sent", place, message: ts };
+  await book.note(subject, target, { claimed: sending, as: sent });
+  return sent;
 }
 
 /** Posts a card, or an alert under one. Notes what became of it. */
 export async function post(telling: Telling, posting: Posting): Promise<SentMessage | Failure> {
   const { book, subject } = telling;
-  const { target, sending, place, thread } = posting;
+  const { target, sending, place, reply } = posting;
   const write = async (blocks: readonly Block[]): Promise<SlackAnswer> =>
     telling.api.call(
       "chat.postMessage",
@@ -79,15 +87,19 @@ export async function post(telling: Telling, posting: Posting): Promise<SentMess
         channel: place,
         unfurl_links: false,
         unfurl_media: false,
-        ...(thread === undefined ? {} : { thread_ts: thread }),
+        ...(reply === undefined ? {} : { thread_ts: reply.thread, text: reply.words }),
       },
       telling.signal,
     );
-  const answer = thread === undefined ? await fitting(telling, target, write) : await write(ALERT);
+  const answer =
+    reply === undefined ? await fitting(telling, target, write) : await write([section(reply.words)]);
   const ts = answer.ok ? answer.data["ts"] : undefined;
-  if (answer.ok && typeof ts === "string") return noteSent(telling, target, { place, ts });
+  if (answer.ok && typeof ts === "string") return noteSent(telling, { ...posting, ts });
   const isUnsure = answer.ok || answer.isUnsure;
-  await book.note(subject, target, isUnsure ? { ...sending, state: "unsure" } : undefined);
+  await book.note(subject, target, {
+    claimed: sending,
+    as: isUnsure ? { ...sending, state: "unsure" } : "not sent",
+  });
   return answer.ok
     ? { ok: false, reason: "Slack's answer to chat.postMessage names no message." }
     : failed(answer);
@@ -196,11 +208,11 @@ interface Wanted {
 
 /** The message that we may have sent, by the mark that it carries. */
 export async function find(
-  { api, book, subject, signal }: Telling,
+  { api, book, settings, subject, signal }: Telling,
   { target, place, since, thread }: Wanted,
 ): Promise<Failure | { readonly ok: true; readonly ts?: string }> {
   const method = thread === undefined ? "conversations.history" : "conversations.replies";
-  const mark = markOf(book, subject, target);
+  const wanted = { mark: markOf(book, subject, target), app: settings.app };
   let cursor = "";
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const args = {
@@ -214,7 +226,7 @@ export async function find(
     const answer = await api.call(method, args, signal);
     if (!answer.ok) return failed(answer);
     const { messages, response_metadata: more } = answer.data;
-    const found = (isJsonArray(messages) ? messages : []).find((each) => isMarked(each, mark));
+    const found = (isJsonArray(messages) ? messages : []).find((each) => isOurs(each, wanted));
     if (isJsonObject(found) && typeof found["ts"] === "string") return { ok: true, ts: found["ts"] };
     const next = isJsonObject(more) ? more["next_cursor"] : "";
     if (typeof next !== "string" || next === "") return { ok: true };
@@ -223,8 +235,10 @@ export async function find(
   return { ok: false, reason: "The conversation is too busy to find the message in it." };
 }
 
-function isMarked(found: JsonValue, mark: string): boolean {
-  const metadata = isJsonObject(found) ? found["metadata"] : undefined;
+// In a room, another app can read our mark and post it.
+function isOurs(found: JsonValue, { mark, app }: { readonly mark: string; readonly app: string }): boolean {
+  if (!isJsonObject(found) || (found["app_id"] ?? app) !== app) return false;
+  const { metadata } = found;
   const payload =
     isJsonObject(metadata) && metadata["event_type"] === EVENT ? metadata["event_payload"] : undefined;
   return isJsonObject(payload) && payload["message"] === mark;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import { SlackStandIn, WORKSPACE } from "../../../test/support/slack/slack-stand-in.ts";
+import type { Ledger } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import type { Channel } from "../channel.ts";
@@ -12,14 +13,14 @@ const resources = useResources();
 
 async function startSlack(
   over: Partial<SlackOptions> = { room: WORKSPACE.room },
-): Promise<{ readonly slack: SlackStandIn; readonly channel: Channel }> {
+): Promise<{ readonly slack: SlackStandIn; readonly channel: Channel; readonly ledger: Ledger }> {
   const slack = await new SlackStandIn().listen();
   resources.add(() => slack.close());
   const ledger = await createLedger("memory:");
   resources.add(() => ledger.close());
   const { token, signingSecret, team, app } = WORKSPACE;
   const settings = { token, signingSecret, team, app, people: [], apiUrl: slack.url, ledger };
-  return { slack, channel: createSlackChannel({ ...settings, ...over }) };
+  return { slack, channel: createSlackChannel({ ...settings, ...over }), ledger };
 }
 
 async function createSubject(): Promise<ChannelSubject> {
@@ -88,6 +89,48 @@ test("exactly the people whom the rule asks are asked, each in a conversation of
   expect(slack.messages.map(({ channel: place }) => place)).toEqual(["D0MEG"]);
 });
 
+test("a reminder and an escalation are a reply under each card, once; whoever has no card gets one first", async () => {
+  const people = [
+    { id: "ana", slack: "U0ANA" },
+    { id: "meg", slack: "U0MEG", roles: ["boss"] },
+  ];
+  const { slack, channel } = await startSlack({ people });
+  const { about } = buildNotice();
+  const escalations = [{ at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, reached: true }];
+  const escalated = { ...about, escalations };
+  const denied = { ...escalated, status: "denied" } as const;
+  const tellTwice = async (...[over]: Parameters<typeof buildNotice>): Promise<void> => {
+    for (let times = 0; times < 2; times += 1)
+      expect(await channel.tell(buildNotice(over), signal)).toEqual({ ok: true });
+  };
+  await tellTwice();
+  await tellTwice({ id: "msg_2", type: "confirmation.reminded" });
+  const before = slack.calls.length;
+  await tellTwice({ id: "msg_3", type: "confirmation.escalated", about: escalated });
+  const methods = slack.calls.slice(before).map(({ method }) => method);
+  expect(methods.indexOf("conversations.open")).toBeLessThan(methods.indexOf("chat.update"));
+  await tellTwice({ id: "msg_4", type: "confirmation.decided", about: denied });
+  // Too late: it is over.
+  await tellTwice({ id: "msg_5", type: "confirmation.reminded", about: denied });
+  const [card] = slack.in("D0ANA");
+  expect(slack.messages.map(({ channel: place, thread_ts: thread, text }) => [place, thread, text])).toEqual([
+    ["D0ANA", undefined, "A question was closed."],
+    ["D0ANA", card?.ts, "A reminder: this call still waits for a decision."],
+    ["D0MEG", undefined, "A question was closed."],
+    ["D0ANA", card?.ts, "This call still waits for a decision. More people have been asked now."],
+  ]);
+});
+
+test("after the signal nothing is begun", async () => {
+  const { slack, channel, ledger } = await startSlack();
+  expect(await channel.tell(buildNotice(), AbortSignal.abort())).toMatchObject({ ok: false });
+  const { items } = await ledger.items.list("channel-messages");
+  expect(items.map(({ value }) => value)).toMatchObject([{ to: {} }]);
+  expect(JSON.stringify(items)).not.toContain(WORKSPACE.room);
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  expect(slack.calls.map(({ method }) => method)).toEqual(["chat.postMessage"]);
+});
+
 test("one person who cannot be reached does not keep the others from being told, and is named", async () => {
   const people = ["U0GONE", "U0ANA"].map((slack) => ({ id: "ana", slack }));
   const { slack, channel } = await startSlack({ people });
@@ -98,6 +141,16 @@ test("one person who cannot be reached does not keep the others from being told,
     reason: "Slack answered conversations.open with user_not_found.",
   });
   expect(slack.messages.map(({ channel: place }) => place)).toEqual(["D0ANA"]);
+});
+
+test("a message of another app is not taken for a card that may have arrived", async () => {
+  // The stand-in's messages are all of the first app.
+  const { slack, channel } = await startSlack({ room: WORKSPACE.room, app: "A0002" });
+  slack.play = { kind: "hang up" };
+  expect(await channel.tell(buildNotice(), signal)).toMatchObject({ ok: false });
+  slack.play = { kind: "accept" };
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  expect(slack.in(WORKSPACE.room)).toHaveLength(2);
 });
 
 test("a dead token is retried, and found by the check", async () => {
@@ -122,6 +175,19 @@ test("the check names another workspace, missing scopes and people who are not t
     "The token lacks the scopes im:write, im:history: install the app again.",
     "ana cannot be reached as U0GONE: Slack answered conversations.open with user_not_found.",
   ]);
+});
+
+test("with a room, the check requires a scope to read it, whichever kind of room it is", async () => {
+  const { slack, channel } = await startSlack();
+  const scopes = "chat:write,im:write,im:history";
+  slack.scopes = scopes;
+  expect(await channel.check?.(signal)).toEqual([
+    "The token lacks the scopes channels:history or groups:history: install the app again.",
+  ]);
+  for (const scope of ["channels:history", "groups:history"]) {
+    slack.scopes = `${scopes},${scope}`;
+    expect(await channel.check?.(signal)).toEqual([]);
+  }
 });
 
 test("a test card asks for nothing", async () => {

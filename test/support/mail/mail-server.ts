@@ -24,6 +24,11 @@ export class MailServer {
   play: RecipientPlay = { kind: "accept" };
   /** Mailboxes that do not exist. */
   missing: ReadonlySet<string> = new Set();
+  /** Mailboxes about which the server never answers, and how often it was asked. */
+  silent: ReadonlySet<string> = new Set();
+  unanswered = 0;
+  /** How many connections there have been. */
+  connections = 0;
 
   get url(): string {
     return `smtp://mailer:pass%20word@127.0.0.1:${this.#port}`;
@@ -46,14 +51,20 @@ export class MailServer {
           ? done(null, { user: username })
           : done(new Error("No.")),
       onMailFrom: (_address, _session, done) => done(this.#refusal()),
-      onRcptTo: ({ address }, _session, done) => done(this.missing.has(address) ? refusal(550) : null),
+      onRcptTo: ({ address }, _session, done) => {
+        if (this.silent.has(address)) this.unanswered += 1;
+        else done(this.missing.has(address) ? refusal(550) : null);
+      },
       onData: (stream, session, done) => {
         const to = session.envelope.rcptTo.map(({ address }) => address);
         this.#take(stream, to, done).catch(done);
       },
     });
     smtp.on("error", () => {});
-    smtp.server.on("connection", (socket: Socket) => this.#sockets.add(socket));
+    smtp.server.on("connection", (socket: Socket) => {
+      this.connections += 1;
+      this.#sockets.add(socket);
+    });
     smtp.listen(this.#port, host);
     await once(smtp.server, "listening");
     this.#smtp = smtp;
