@@ -46,6 +46,7 @@ import {
   tooManyOpen,
   writeQuestions,
 } from "../questions/index.ts";
+import { checkFreeIds } from "./check-free-ids.ts";
 
 /** A user's message, and the agent that is to answer it. */
 export interface MessageInput {
@@ -197,10 +198,13 @@ export async function recordTurn(
   step: FrameRecord,
   input: TurnInput,
 ): Promise<Turn | undefined> {
-  const judge: Judge<Committed<Turn> | undefined> = (snapshot, last) => {
+  const known = knownStep(parts, step);
+  const judge: Judge<Committed<Turn> | undefined> = async (snapshot, last) => {
     // The lease expired before the turn was stored: recovery steps the frame again.
     if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
     const { session, now, frame } = snapshot;
+    // The ids were chosen for the session as it is known here; others may have used one since.
+    if (snapshot !== known?.snapshot) await checkFreeIds(parts.ledger, session.key, input.calls);
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
@@ -208,7 +212,7 @@ export async function recordTurn(
     checkRoom(parts, draft);
     return { draft, value: { record, draft } };
   };
-  const turn = await transact(parts, { frame: step.id }, judge, knownStep(parts, step));
+  const turn = await transact(parts, { frame: step.id }, judge, known);
   if (turn !== undefined) await goOn(parts, turn);
   return turn?.record;
 }

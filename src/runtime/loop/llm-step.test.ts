@@ -10,7 +10,7 @@ import {
 } from "../../../test/seeds/scripted-runner.ts";
 import { partsOf, receiveMessage, recordTurn } from "../../engine/index.ts";
 import { ask, message, modelSays, planned } from "../../engine/testing/execution.ts";
-import { Agent, type Tool, tool } from "../../index.ts";
+import { Agent, ParallelAgent, type Tool, tool } from "../../index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana", session: "s" } as const;
@@ -84,4 +84,46 @@ test("agents that hand over to each other share one number of model calls", asyn
   const turn = await makeRunner({ agent, maxModelCalls: 5 }).send("go", ana);
   expect(turn).toMatchObject({ status: "failed", error: { code: "model-calls-exhausted" } });
   expect(left.requests.length + right.requests.length).toBe(5);
+});
+
+test("a branch does not get the id of a call of another branch that ended and left the document", async () => {
+  const MANY = 17;
+  const keys: string[] = [];
+  const leftEnded = Promise.withResolvers<void>();
+  const work = tool({
+    name: "work",
+    description: "",
+    execute: ({ of, n = 0 }, { idempotencyKey }) => {
+      if (n === 0) keys.push(idempotencyKey);
+      return of;
+    },
+  });
+  const left = play(
+    Array.from({ length: MANY }, (_, n) => call("work", { of: "left", n }, `call_${n}`)),
+    () => {
+      leftEnded.resolve();
+      return "Left is done.";
+    },
+  );
+  const right = play(async () => {
+    await leftEnded.promise;
+    return [call("work", { of: "right" }, "call_0")];
+  }, "Right is done.");
+  const agent = new ParallelAgent({
+    name: "both",
+    subAgents: [
+      new Agent({ name: "left", model: left, tools: [work] }),
+      new Agent({ name: "right", model: right, tools: [work] }),
+    ],
+  });
+  const runner = makeRunner({ agent });
+  expect(await runner.send("go", ana)).toMatchObject({ status: "completed" });
+  const [first = "", second = ""] = keys;
+  expect(keys).toHaveLength(2);
+  expect(second).not.toBe(first);
+  const { ledger } = await runner.engine();
+  expect(await ledger.calls([first, second])).toMatchObject([
+    { id: first, wireId: "call_0", args: { of: "left", n: 0 } },
+    { id: second, args: { of: "right" } },
+  ]);
 });
