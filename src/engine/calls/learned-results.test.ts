@@ -59,7 +59,7 @@ async function handOver(count: number): Promise<readonly (string | undefined)[]>
   return calls.map(({ status, result }) => `${status} ${JSON.stringify(result)}`);
 }
 
-test.each([4, 5])(
+test.each([4, 5, 17, 20])(
   "the results of %d earlier calls of a frame are learned",
   async (count) => {
     expect(await handOver(count)).toEqual(['succeeded "told"', 'succeeded "handed over"']);

@@ -47,10 +47,12 @@ export function archiveOver(whole: SessionDocument, n: number): Leaving {
     ({ id, status }) => isFrameOver(status) && !needed.has(id),
     KEPT,
   );
-  const isCurrent = currentIn(frames);
-  const past = withoutOldest(whole.calls, (call) => isAnswered(call.status) && !isCurrent(call), KEPT);
+  const live = frames.filter(({ status }) => !isFrameOver(status));
+  const [isCurrent, awaitsResult] = [currentIn(live), awaitingIn(live)];
+  const isOver = (call: CallRecord): boolean => isAnswered(call.status) && !awaitsResult(call);
+  const past = withoutOldest(whole.calls, (call) => isOver(call) && !isCurrent(call), KEPT);
   // A turn of very many calls would be written again with each of them.
-  const calls = withoutOldest(past, ({ status }) => isAnswered(status), KEPT_OF_A_TURN);
+  const calls = withoutOldest(past, isOver, KEPT_OF_A_TURN);
   if (calls === whole.calls) return archiveSteps({ ...whole, frames }, n);
   const stay = new Set(calls.map(({ id }) => id));
   const goes = ({ call }: { readonly call: string }): boolean => !stay.has(call);
@@ -85,13 +87,15 @@ function isMoreThanKept({ calls, frames }: SessionDocument): boolean {
 }
 
 /** Does a call belong to a turn that goes on? */
-function currentIn(frames: readonly FrameRecord[]): (call: CallRecord) => boolean {
-  const live = frames.filter(({ status }) => !isFrameOver(status));
+function currentIn(live: readonly FrameRecord[]): (call: CallRecord) => boolean {
   const current = new Set(live.flatMap(({ calls }) => calls));
-  // What a remote agent asked in one turn gets its results in the next.
+  return ({ id }) => current.has(id);
+}
+
+/** Does a call still get its result? What a remote agent asked in one turn gets its results in the next. */
+function awaitingIn(live: readonly FrameRecord[]): (call: CallRecord) => boolean {
   const remote = new Map(live.flatMap(({ id, kind, turn }) => (kind === "remote" ? [[id, turn]] : [])));
-  return ({ id, frame = "", turn }) =>
-    current.has(id) || turn + 1 >= (remote.get(frame) ?? Number.POSITIVE_INFINITY);
+  return ({ frame = "", turn }) => turn + 1 >= (remote.get(frame) ?? Number.POSITIVE_INFINITY);
 }
 
 function hasEnded({ status }: StepRecord): boolean {
