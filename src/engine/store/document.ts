@@ -41,5 +41,5 @@ export interface SessionDocument {
 
 /** Tells a step from all others of its session. */
 export function stepName({ call, kind, name, occurrence }: StepRecord): string {
-  return `${call} ${kind} ${name} ${occurrence}`;
+  return JSON.stringify([call, kind, name, occurrence]);
 }

@@ -219,6 +219,19 @@ export const memoryCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "steps of two calls stay apart, whatever spaces the ids and the names have",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const step = { kind: "step", occurrence: 0, status: "started" } as const;
+      const short = { ...step, call: "s1.c1", name: "notify x step notify y" };
+      const long = { ...step, call: "s1.c1 step notify x", name: "notify y" };
+      for (const one of [short, long])
+        checkEqual(await writer.commit([{ kind: "step", step: one }]), { ok: true }, one.call);
+      for (const one of [short, long]) checkEqual(await ledger.steps(one.call), [one], one.call);
+    },
+  },
+  {
     name: "an answer is remembered under its key until it expires, and the first one stands",
     async run({ open, clock }) {
       const ledger = await open();
