@@ -63,8 +63,8 @@ function looks(): number {
   return own.watched.count("due");
 }
 
-async function open(key: string): Promise<string> {
-  const outcome = await pay({}, { key, by: ana });
+async function open(key: string, tool = pay): Promise<string> {
+  const outcome = await tool({}, { key, by: ana });
   if (outcome.status !== "pending") throw new Error(outcome.status);
   return outcome.confirmation.id;
 }
@@ -217,6 +217,49 @@ describe("a worker", () => {
     }
     reject(new Error("no answer"));
     expect(runs).toBe(1);
+  });
+
+  test("sees what is urgent during a walk through much work, and tries only so much at a time", async () => {
+    await approveElsewhere("silent", 300);
+    let [looked, swept, recovered] = [0, 0, 0];
+    const { promise, reject } = Promise.withResolvers<undefined>();
+    const sweep = async (): Promise<void> => void swept++;
+    own.engine.host({ app: "silent", tool: () => (looked++, promise), sweep });
+    own.engine.gate("slow", { idempotent: true }, async () => ++recovered);
+    const doomed = killableEngine(ledger, clock);
+    let held = "";
+    const slow = doomed.engine.gate("slow", { idempotent: true }, (_args, { idempotencyKey }) => {
+      held = idempotencyKey;
+      return new Promise<never>(() => {});
+    });
+    slow({}, { key: "k", by: ana }).catch(() => {});
+    await until(clock, () => held !== "");
+    const options = { requireConfirmation: true, expiresInMs: 1_000 };
+    const brief = own.engine.gate("brief", options, async () => 0);
+    const expiring = await open("k", brief);
+    await work();
+    doomed.crash();
+    const [{ owner = "" } = {}] = await ledger.calls([held]);
+    await ledger.owners.retire(owner);
+    await clock.advance(1_000);
+    await quiet();
+    expect((await ledger.load({ confirmation: expiring }))?.confirmation?.status).toBe("expired");
+    expect(recovered).toBe(1);
+    for (let second = 0; second < 5; second++) {
+      await clock.advance(1_000);
+      await quiet();
+    }
+    expect([looked, swept]).toEqual([200, 2]);
+    await new Engine({ ledger, clock }).approve(await open("late"), { by: ana });
+    await quiet();
+    expect(runs).toBe(0);
+    // A server that never answers does not keep the others waiting.
+    for (let second = 0; second < 58; second++) {
+      await clock.advance(1_000);
+      await settle(clock, 5);
+    }
+    reject(new Error("no answer"));
+    expect([looked, runs]).toEqual([300, 1]);
   });
 
   test("reaches frames behind more than a batch that cannot be stepped here", async () => {

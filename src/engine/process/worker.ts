@@ -21,6 +21,15 @@ const TIDY_MS = 30_000;
 const BREATH_MS = 20;
 const BATCH = 100;
 
+type List = keyof DuePlace;
+/** Before all that is urgent. */
+const FRONT: DuePlace = {
+  expired: [Number.MIN_SAFE_INTEGER, ""],
+  unannounced: [Number.MIN_SAFE_INTEGER, ""],
+  lostCalls: ["", 0, ""],
+  lostFrames: ["", 0, ""],
+};
+
 /**
  * Does the work that no process is doing. Its timers only say when to look: what is due is stored in the ledger, so an
  * extra look does nothing, and a missed one is made up by the next.
@@ -30,9 +39,12 @@ export class Worker {
   readonly #executions: Executions;
   readonly #audit: AuditParts;
   readonly #options: WorkOptions;
-  readonly #tries: Tries;
+  readonly #sweepMs: number;
+  /** Each list has its own, so that none can take the room of another. */
+  readonly #tries: { readonly [list in List]-?: Tries };
   #stopped: Promise<void> | undefined;
   #stop = new AbortController();
+  #sweptAt = Number.NEGATIVE_INFINITY;
   #sealedAt = Number.NEGATIVE_INFINITY;
   #tidiedAt: number;
 
@@ -46,10 +58,17 @@ export class Worker {
     this.#executions = input.executions;
     this.#audit = input.audit;
     this.#options = input.options;
-    this.#tries = new Tries(
-      this.#parts.clock,
-      Math.min(this.#options.sweepMs ?? DEFAULT_SWEEP_MS, DEFAULT_SWEEP_MS),
-    );
+    this.#sweepMs = this.#options.sweepMs ?? DEFAULT_SWEEP_MS;
+    const pauseMs = Math.min(this.#sweepMs, DEFAULT_SWEEP_MS);
+    const tries = (): Tries => new Tries(this.#parts.clock, pauseMs);
+    this.#tries = {
+      expired: tries(),
+      unannounced: tries(),
+      lostCalls: tries(),
+      readyCalls: tries(),
+      lostFrames: tries(),
+      readyFrames: tries(),
+    };
     this.#tidiedAt = this.#parts.clock.monotonic();
   }
 
@@ -63,13 +82,13 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#stopped;
-    await this.#tries.idle();
+    await this.#idle();
   }
 
   /** Does all that is due now, once. */
   async once(): Promise<void> {
     for (let due = await this.round(); due.next !== undefined; ) due = await this.round(due.next);
-    await this.#tries.idle();
+    await this.#idle();
   }
 
   /**
@@ -79,16 +98,18 @@ export class Worker {
   async round(after?: DuePlace): Promise<DueWork> {
     const { ledger, hosts } = this.#parts;
     const due = await ledger.due([...hosts.values()], BATCH, after);
-    await this.#tryEach(due.expired, (id) => this.#expire(id));
-    await this.#tryEach(due.unannounced, (id) => this.#announce(id));
-    await this.#tryEach(due.lostCalls, (id) => this.#recover(id));
-    await this.#tryEach(due.readyCalls, (id) => this.#executions.resume(id));
-    await this.#tryEach([...due.lostFrames, ...due.readyFrames], (id) => this.#takeUp(id));
-    if (after === undefined)
-      for (const host of hosts.values()) await this.#attempt(async () => host.sweep?.());
+    await this.#tryEach("expired", due.expired, (id) => this.#expire(id));
+    await this.#tryEach("unannounced", due.unannounced, (id) => this.#announce(id));
+    await this.#tryEach("lostCalls", due.lostCalls, (id) => this.#recover(id));
+    const readyCalls = await this.#resume(due.readyCalls);
+    await this.#tryEach("lostFrames", due.lostFrames, (id) => this.#takeUp(id));
+    const readyFrames = await this.#tryEach("readyFrames", due.readyFrames, (id) => this.#takeUp(id));
+    await this.#sweep(after === undefined);
     await this.#attempt(() => this.#sealIfDue());
     await this.#attempt(() => this.#tidyIfDue());
-    return due;
+    const { next: _behind, ...found } = due;
+    const next = placeAfter(due, after, { readyCalls, readyFrames });
+    return next === undefined ? found : { ...found, next };
   }
 
   async takeUpFrames(ids: readonly string[]): Promise<void> {
@@ -103,18 +124,35 @@ export class Worker {
       let due = await this.#attempt(() => this.round());
       for (let place = due?.next; place !== undefined && !this.#stop.signal.aborted; place = due?.next)
         due = await this.#attempt(() => this.round(place));
-      const sweepMs = this.#options.sweepMs ?? DEFAULT_SWEEP_MS;
-      const untilDeadline = due?.nextDeadline === undefined ? sweepMs : due.nextDeadline - due.now;
+      const untilDeadline = due?.nextDeadline === undefined ? this.#sweepMs : due.nextDeadline - due.now;
       const signal = AbortSignal.any([wake.signal, this.#stop.signal]);
-      await clock.sleep(Math.min(sweepMs, untilDeadline), signal);
+      await clock.sleep(Math.min(this.#sweepMs, untilDeadline), signal);
       unsubscribe();
       if (wake.signal.aborted) await clock.sleep(BREATH_MS, this.#stop.signal);
     }
   }
 
-  /** `work` tells whether it left what it was to do: for another process, or for later. */
-  async #tryEach(ids: readonly string[], work: (id: string) => Promise<{ left: boolean }>): Promise<void> {
-    await this.#tries.each(ids, async (id) => (await this.#attempt(() => work(id)))?.left ?? true);
+  /**
+   * `work` tells whether it left what it was to do: for another process, or for later. Returns how many were seen to; the
+   * rest has to wait.
+   */
+  async #tryEach(
+    list: List,
+    ids: readonly string[],
+    work: (id: string) => Promise<{ left: boolean }>,
+  ): Promise<number> {
+    const attempt = async (id: string): Promise<boolean> =>
+      (await this.#attempt(() => work(id)))?.left ?? true;
+    return this.#tries[list].each(ids, attempt);
+  }
+
+  async #idle(): Promise<void> {
+    // In this order: a call whose question expired is ready then.
+    for (const tries of Object.values(this.#tries)) await tries.idle();
+  }
+
+  #resume(ids: readonly string[]): Promise<number> {
+    return this.#tryEach("readyCalls", ids, (id) => this.#executions.resume(id));
   }
 
   async #takeUp(id: string): Promise<{ left: boolean }> {
@@ -126,7 +164,9 @@ export class Worker {
   async #expire(id: string): Promise<{ left: boolean }> {
     const closed = await expire(this.#parts, id);
     if (closed?.stepping !== undefined) this.#executions.step(closed.stepping);
-    if (closed?.call.status === "ready") await this.#executions.resume(closed.call.id);
+    // Not awaited: its tool may be looked for at length, and other questions expire meanwhile.
+    if (closed?.call.status === "ready")
+      this.#resume([closed.call.id]).catch((error: unknown) => this.#options.onError?.(error));
     return { left: false };
   }
 
@@ -139,6 +179,14 @@ export class Worker {
     const taken = await recoverCall(this.#parts, id);
     if (taken.claimed !== undefined) this.#executions.start(taken.claimed);
     return { left: false };
+  }
+
+  /** In a walk through very much work also from time to time. */
+  async #sweep(isFirst: boolean): Promise<void> {
+    const now = this.#parts.clock.monotonic();
+    if (!isFirst && now - this.#sweptAt < this.#sweepMs) return;
+    this.#sweptAt = now;
+    for (const host of this.#parts.hosts.values()) await this.#attempt(async () => host.sweep?.());
   }
 
   async #sealIfDue(): Promise<void> {
@@ -163,4 +211,28 @@ export class Worker {
       return undefined;
     }
   }
+}
+
+/** How many of a page of what is ready were seen to. */
+interface Seen {
+  readonly readyCalls: number;
+  readonly readyFrames: number;
+}
+
+/**
+ * Where the next round goes on. What is ready and found no room is read again. As long as there is more of what is ready,
+ * each round begins with all that is urgent: the walk may be long.
+ */
+function placeAfter(due: DueWork, after: DuePlace | undefined, seen: Seen): DuePlace | undefined {
+  const { readyCalls: _calls, readyFrames: _frames, ...urgent } = due.next ?? {};
+  const placeIn = (list: keyof Seen): string | undefined =>
+    seen[list] === due[list].length ? due.next?.[list] : (due[list][seen[list] - 1] ?? after?.[list] ?? "");
+  const [readyCalls, readyFrames] = [placeIn("readyCalls"), placeIn("readyFrames")];
+  if (readyCalls === undefined && readyFrames === undefined) return due.next;
+  return {
+    ...FRONT,
+    ...urgent,
+    ...(readyCalls === undefined ? {} : { readyCalls }),
+    ...(readyFrames === undefined ? {} : { readyFrames }),
+  };
 }
