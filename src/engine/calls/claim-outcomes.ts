@@ -51,7 +51,7 @@ export class Outcomes {
     this.#drop(key);
     this.#kept.set(key, { ...end, claimed, at: this.#clock.monotonic(), size });
     this.#size += size;
-    this.#forget();
+    this.forgetOld();
   }
 
   /** Of a session that was erased. */
@@ -60,14 +60,16 @@ export class Outcomes {
   }
 
   get all(): readonly KnownEnd[] {
+    this.forgetOld();
     return [...this.#kept.values()];
   }
 
   of(call: { readonly id: string; readonly attempt: number }): KnownEnd | undefined {
+    this.forgetOld();
     return this.#kept.get(keyOf(call));
   }
 
-  #forget(): void {
+  forgetOld(): void {
     const oldest = this.#clock.monotonic() - KEPT_MS;
     for (const [key, { at }] of this.#kept) {
       if (at >= oldest && this.#kept.size <= MOST_ENDS && this.#size <= MOST_SIZE) return;

@@ -164,6 +164,47 @@ test("how a call ended is not remembered of a session that was erased, nor what 
   expect(known().map(({ claimed }) => claimed.session.id)).toEqual(["kept"]);
 });
 
+test("how a call ended is remembered for two minutes, also if no other call ends", async () => {
+  const { engine } = killableEngine(ledger, clock);
+  const pay = engine.gate("pay", {}, async () => "a secret");
+  await pay({}, use);
+  const { executions } = partsOf(engine);
+  const [known] = executions.recentClaims();
+  const { id = "", attempt = 0 } = known?.claimed.call ?? {};
+  await clock.advance(120_000);
+  expect(executions.recentClaims()).toHaveLength(1);
+  await clock.advance(1);
+  expect(executions.recordAgain(id, attempt)).toBe(false);
+  expect(executions.recentClaims()).toEqual([]);
+});
+
+test("events of a session are kept for its next step for five minutes", async () => {
+  const { engine } = killableEngine(ledger, clock);
+  const { executions } = partsOf(engine);
+  const caches: (SessionCache | undefined)[] = [];
+  engine.host(
+    hostOf("bank", {}, async (frame) => {
+      caches.push(executions.cacheOf(frame.invocation));
+      await finishFrame(partsOf(engine), frame, { status: "done", event: modelSays("hi") });
+    }),
+  );
+  const MINUTE_MS = 60_000;
+  for (const [n, pause] of [0, 4 * MINUTE_MS, 5 * MINUTE_MS].entries()) {
+    await clock.advance(pause);
+    const received = await receiveMessage(
+      partsOf(engine),
+      message({ app: "bank", user: "ana", id: "s1" }, "hello", `i${n}`),
+    );
+    if (!received.ok) throw new Error(received.message);
+    executions.step(received.frame);
+    await executions.idle();
+  }
+  const [first, second, third] = caches;
+  expect(second).toBe(first);
+  expect(third).toBeInstanceOf(Object);
+  expect(third).not.toBe(first);
+});
+
 test("events of a session that was erased are not kept for its next step", async () => {
   const { engine, watched } = killableEngine(ledger, clock);
   const name = { app: "bank", user: "ana", id: "s1" };

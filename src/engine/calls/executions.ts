@@ -1,5 +1,5 @@
 import { errorText, unlessClosed } from "../common/index.ts";
-import { finishFrame, SessionCache } from "../frames/index.ts";
+import { finishFrame, RestingSessions, SessionCache } from "../frames/index.ts";
 import {
   type CallRecord,
   type Committed,
@@ -32,8 +32,7 @@ export class Executions {
   readonly #running = new Map<string, Promise<void>>();
   readonly #invocations = new Map<string, Run>();
   readonly #sessions = new Map<string, Set<Run>>();
-  /** Sessions in which nothing runs here any more, oldest first: the next step need not read their events. */
-  readonly #resting = new Map<string, SessionCache>();
+  readonly #resting: RestingSessions;
   readonly #endings: Endings;
   readonly #outcomes: Outcomes;
   /** Calls between their claim and their stored end, and frames in a step; each with a count. */
@@ -50,6 +49,7 @@ export class Executions {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#resting = new RestingSessions(parts.clock);
     this.#outcomes = new Outcomes(parts.clock, parts.ledger);
     this.callerClaims = new CallerClaims(parts.clock, parts.ledger);
     this.#endings = new Endings(parts);
@@ -179,9 +179,15 @@ export class Executions {
     for (const { cache } of this.#sessions.get(draft.sessionKey) ?? []) cache.add(draft);
     if (!draft.isErased) return;
     // What was erased must not be found in memory either.
-    this.#resting.delete(draft.sessionKey);
+    this.#resting.take(draft.sessionKey);
     this.#outcomes.erase(draft.sessionKey);
     this.callerClaims.erase(draft.sessionKey);
+  }
+
+  /** Removes what is kept of sessions only to save reading: another process may have erased them. */
+  forgetOld(): void {
+    this.#resting.forgetOld();
+    this.#outcomes.forgetOld();
   }
 
   /** Returns the commit that last changed a frame, for one command that starts from it. */
@@ -290,9 +296,9 @@ export class Executions {
 
   #begin({ session, invocation, draft }: Place): Run {
     // Without a draft that follows it, nobody knows whether others have gone on with the session since.
-    const rested = draft === undefined ? undefined : this.#resting.get(session);
-    const run: Run = { running: new Set(), cache: rested ?? new SessionCache() };
-    this.#resting.delete(session);
+    const rested = this.#resting.take(session);
+    const cache = draft === undefined ? undefined : rested;
+    const run: Run = { running: new Set(), cache: cache ?? new SessionCache() };
     this.#invocations.set(invocation, run);
     this.#sessions.set(session, (this.#sessions.get(session) ?? new Set()).add(run));
     return run;
@@ -304,21 +310,12 @@ export class Executions {
     others?.delete(run);
     if (others?.size !== 0) return;
     this.#sessions.delete(session);
-    if (run.cache.mayRest) this.#rest(session, run.cache);
-  }
-
-  #rest(session: string, cache: SessionCache): void {
-    this.#resting.set(session, cache);
-    const [oldest = session] = this.#resting.keys();
-    if (this.#resting.size > MOST_RESTING) this.#resting.delete(oldest);
+    if (run.cache.mayRest) this.#resting.add(session, run.cache);
   }
 }
 
 /** A claim starts within moments or never, so the newest are enough. */
 const MOST_FORBIDDEN = 10_000;
-
-/** How many sessions that wait keep their events in this process. */
-const MOST_RESTING = 256;
 
 /** What runs here of one invocation. */
 interface Run {

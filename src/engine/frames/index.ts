@@ -28,4 +28,5 @@ export {
   spawnFrames,
 } from "./frames.ts";
 export { historyOf } from "./history-of.ts";
+export { RestingSessions } from "./resting-sessions.ts";
 export { type Rest, SessionCache } from "./session-cache.ts";

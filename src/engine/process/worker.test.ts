@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
@@ -106,7 +106,8 @@ describe("a worker", () => {
     expect(looks()).toBe(before + 2);
   });
 
-  test("tidies the ledger now and then, not at every look", async () => {
+  test("tidies the ledger and its memory now and then, not at every look", async () => {
+    const forgetOld = vi.spyOn(partsOf(own.engine).executions, "forgetOld");
     await work();
     for (let sweep = 0; sweep < 21; sweep++) {
       await clock.advance(SWEEP_MS);
@@ -114,6 +115,7 @@ describe("a worker", () => {
     }
     expect(looks()).toBeGreaterThan(20);
     expect(own.watched.count("tidy")).toBe(2);
+    expect(forgetOld).toHaveBeenCalledTimes(2);
   });
 
   test("looks as often as it is told to", async () => {

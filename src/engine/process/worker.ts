@@ -200,6 +200,7 @@ export class Worker {
     const now = this.#parts.clock.monotonic();
     if (now - this.#tidiedAt < TIDY_MS) return;
     this.#tidiedAt = now;
+    this.#executions.forgetOld();
     await this.#parts.ledger.tidy();
   }
 
