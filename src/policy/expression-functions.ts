@@ -98,19 +98,20 @@ function within(value: unknown, all: unknown): boolean {
   return false;
 }
 
+// The key may be a secret, or the model's words: errors are shown and recorded.
 function at(all: unknown, key: unknown): unknown {
   const kind = kindOf(all);
   if (kind === "list") return item(all as readonly unknown[], key);
   if (kind !== "map") throw new TypeError(`a ${kind} has no members`);
   const name = text(key);
-  if (!present(all, name)) throw new TypeError(`there is no "${name}"`);
+  if (!present(all, name)) throw new TypeError("the map has no such key");
   return entriesOf(all).get(name);
 }
 
 function item(all: readonly unknown[], key: unknown): unknown {
   const index = Number(numeric(key));
   if (!Number.isInteger(index) || index < 0 || index >= all.length)
-    throw new TypeError(`the list has no item ${index}`);
+    throw new TypeError("the list has no such item");
   return all[index];
 }
 

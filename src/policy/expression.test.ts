@@ -156,3 +156,12 @@ test("what a condition reads is known before it is judged", () => {
     },
   });
 });
+
+test.each([
+  ["args.table[args.pin] == 1", { table: {}, pin: "hunter2" }],
+  ["args.list[args.pin] == 1", { list: [], pin: 4711 }],
+])("the error of %s does not tell the key: it may be a secret", (text, args) => {
+  const told = judge(text, args);
+  expect(told).toMatch(/^error: the (map|list) has no such/);
+  expect(told).not.toMatch(/hunter2|4711/);
+});
