@@ -10,7 +10,8 @@ import {
 import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { takeBack } from "../questions/index.ts";
-import { type Claimed, clear, writeClaim } from "./claim.ts";
+import { type Blocked, type Claimed, clear, writeClaim } from "./claim.ts";
+import { writeUnknown } from "./mark-unknown.ts";
 
 /** The result of trying to claim a ready call. */
 export interface Taken {
@@ -21,7 +22,7 @@ export interface Taken {
 
 /**
  * Claims a call that was approved elsewhere, or released, if it is free and may run here. A call that must not run any
- * more is withdrawn instead.
+ * more is withdrawn instead; if it may have run before, it becomes `unknown`.
  */
 export async function claimReady(parts: EngineParts, callId: string): Promise<Taken> {
   return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
@@ -52,6 +53,7 @@ export async function planClaim(
   const { call, confirmation, frame, session } = held;
   const clearance = await clear(parts, held, { now: held.now, byCaller: caller !== undefined });
   if (!clearance.ok && clearance.elsewhere) return { value: { call } };
+  if (!clearance.ok && mayHaveRun(stored)) return markBlocked(parts, { ...held, call: stored }, clearance);
   const owner = caller ?? (await parts.lease.hold());
   if (!clearance.ok) {
     const { draft: withdrawal, ...taken } = await takeBack(
@@ -76,4 +78,21 @@ export async function planClaim(
       claimed: { session, call: running, confirmation, frame, tool: clearance.tool, owner, draft },
     },
   };
+}
+
+/** It runs, or a process was lost while it ran: nobody may say that it did not run. */
+function mayHaveRun({ status, lost = 0 }: CallRecord): boolean {
+  return status === "executing" || (status === "ready" && lost > 0);
+}
+
+function markBlocked(
+  parts: EngineParts,
+  held: Snapshot & { readonly call: CallRecord },
+  { reason }: Blocked,
+): Plan<Taken> {
+  const draft = new Draft(parts, held.now, held.session).sync();
+  const told = `it was started and may have run, and it may not run again: ${reason}`;
+  const { attempt, status: statusThen } = held.call;
+  const call = writeUnknown(draft, held, { reason: told, attempt, more: { statusThen } });
+  return { draft, value: { call } };
 }

@@ -5,6 +5,7 @@ import type { CallContext } from "../calls/call-context.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { GateOptions } from "../gate/gate.ts";
+import type { PolicySource } from "../gate/index.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { DueWork, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, JournalRecord } from "../ledger/records.ts";
@@ -200,6 +201,49 @@ describe("a call whose process is gone", () => {
     able.gate("tool", { idempotent: true }, async (_args, { attempt }) => attempt);
     await able.work({ once: true });
     expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
+  });
+
+  test("that was given back to run again, and whose approver has left since, is unknown: it did begin", async () => {
+    let finance = { users: ["ana"] };
+    const policy: PolicySource = {
+      judge: () => ({
+        outcome: "confirm",
+        reason: "money",
+        requirements: [{ from: { users: ["ana"] }, count: 1, group: "finance" }],
+      }),
+      version: "v1",
+      text: "",
+      group: () => finance,
+      person: (id) => id,
+    };
+    const { engine, crash } = killableEngine(ledger, clock, { policy });
+    let entered = false;
+    const call = engine.gate("tool", { idempotent: true }, async () => {
+      entered = true;
+      return new Promise<never>(() => {});
+    });
+    const asked = await call({}, use);
+    if (asked.status !== "pending") throw new Error(asked.status);
+    engine.approve(asked.confirmation.id, { by: ana }).catch(() => {});
+    await until(clock, () => entered);
+    crash();
+    await clock.advance(LEASE_MS);
+    await survivor.work({ once: true });
+    expect(await stored()).toMatchObject({ status: "ready", attempt: 1, lost: 1 });
+    finance = { users: ["bob"] };
+    const able = new Engine({ ledger, clock, policy });
+    able.gate("tool", { idempotent: true }, async () => "again");
+    await able.work({ once: true });
+    expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
+    expect((await records("call-unknown")).map(({ body }) => body)).toMatchObject([
+      {
+        attempt: 1,
+        statusThen: "ready",
+        reason:
+          "it was started and may have run, and it may not run again: not enough of the approvals count any more",
+      },
+    ]);
+    expect(await records("confirmation-cancelled")).toEqual([]);
   });
 
   test("that may be repeated, but is not the tool any more that began, is unknown: it did begin", async () => {
