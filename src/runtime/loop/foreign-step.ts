@@ -177,18 +177,21 @@ interface Planner {
   readonly subject: CallSubject;
 }
 
-// If a tool call led here, that call was already gated.
+// A message that is not gated answers a question that people have decided.
 async function planDeed(
   planner: Planner,
   { tool: name, args, gated }: Extract<ForeignMove, { kind: "do" }>,
 ): Promise<PlannedCall> {
   const call = gatedCall(planner, { tool: foreignTool(planner.agent, { name }), args });
   const ruling = await judge(planner.run.remoteRules, call);
-  const mayAsk = gated && planner.frame.parentCall === undefined;
-  return planned(planner, call, ruling.outcome === "confirm" && !mayAsk ? NOT_ASKED : ruling);
+  return planned(planner, call, ruling.outcome === "confirm" && !gated ? notAsked(ruling) : ruling);
 }
 
-const NOT_ASKED: Ruling = { outcome: "allow", why: [], requirements: [], authorOnly: false };
+/** The same without a question. Which rules spoke is still recorded. */
+function notAsked({ policy }: Ruling): Ruling {
+  const noted = policy === undefined ? {} : { policy };
+  return { outcome: "allow", why: [], requirements: [], authorOnly: false, ...noted };
+}
 
 async function planQuestion(planner: Planner, asked: ForeignQuestion): Promise<PlannedCall> {
   const tool = foreignTool(planner.agent, { ...asked, name: asked.tool, gates: ["remote"] });

@@ -75,17 +75,21 @@ test.each([
   expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([2, contexts]);
 });
 
-test("a rule that wants a person asked before anything is sent is heeded after a hand-over", async () => {
-  const server = await startA2aServer(resources);
-  const caller = await startCallingServer(resources, server.url, { by: "transfer", policy: askFirst });
-  const refused = await caller.runner.send(order(READ), ANA);
-  expect(refused.pending.map(({ tool }) => tool)).toEqual(["a2a_message"]);
-  const no = await (await caller.runner.deny(refused.pending[0]?.id ?? "", BOSS)).finished;
-  expect([no.status, server.ran]).toEqual(["failed", []]);
-  const asked = await caller.runner.send(order(READ), ANA);
-  const yes = await (await caller.runner.approve(asked.pending[0]?.id ?? "", BOSS)).finished;
-  expect([yes.status, server.ran.length]).toEqual(["completed", 1]);
-});
+test.each(["tool", "transfer"] as const)(
+  "a rule that wants a person asked before anything is sent is heeded: by %s",
+  async (by) => {
+    const server = await startA2aServer(resources);
+    const caller = await startCallingServer(resources, server.url, { by, policy: askFirst });
+    const refused = await caller.runner.send(order(READ), ANA);
+    expect(refused.pending.map(({ tool }) => tool)).toEqual(["a2a_message"]);
+    const no = await (await caller.runner.deny(refused.pending[0]?.id ?? "", BOSS)).finished;
+    // Called as a tool, its refusal is the tool's answer.
+    expect([no.status, server.ran]).toEqual([by === "tool" ? "completed" : "failed", []]);
+    const asked = await caller.runner.send(order(READ), ANA);
+    const yes = await (await caller.runner.approve(asked.pending[0]?.id ?? "", BOSS)).finished;
+    expect([yes.status, server.ran.length]).toEqual(["completed", 1]);
+  },
+);
 
 const askFirst: Policy = ({ tool }) =>
   tool === "a2a_message" ? { outcome: "confirm", reason: "it leaves the house" } : undefined;
