@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { call, play } from "../../test/seeds/scripted-runner.ts";
 import { type Confirmation, Engine } from "../engine/index.ts";
+import { parsePolicy } from "../policy/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";
 import { Agent } from "./agents/index.ts";
@@ -96,5 +97,42 @@ describe("Runner and Engine", () => {
     expect(again.confirmation.decision).toEqual(first.confirmation.decision);
     expect((await again.finished).text).toBe("Done.");
     await engine.close();
+  });
+});
+
+function models(): Promise<never> {
+  return Promise.reject(new Error("none"));
+}
+
+describe("a policy with groups", () => {
+  const policy = parsePolicy(
+    "p",
+    "groups: { finance: [ana, bob] }\npeople: { ana: [ana@sso] }\nrules: [{ id: a, then: confirm, require: [{ from: finance, count: 2 }] }]",
+  );
+  const pay = tool({ name: "pay", description: "Pays.", execute: async () => ({ paid: true }) });
+
+  test("is refused for a Runner with a given engine: votes are counted by the engine's groups", async () => {
+    const engine = new Engine({ ledger: await createLedger("memory:") });
+    const agent = new Agent({ name: "till", model: play("Done."), tools: [pay] });
+    expect(() => new Runner({ agent, engine, ledger: engine.ledger, models, policy })).toThrow(
+      expect.objectContaining({ code: "invalid-option" }),
+    );
+    await engine.close();
+  });
+
+  test("of a Runner with an engine of its own is that engine's: it is judged once, and its people count", async () => {
+    const agent = new Agent({ name: "till", model: play([call("pay", {}, "1")], "Done."), tools: [pay] });
+    const runner = new Runner({ agent, ledger: await createLedger("memory:"), models, policy });
+    const turn = await runner.send("Pay", { user: "rita" });
+    const { id = "", why } = turn.pending[0] ?? {};
+    expect(why).toEqual(["policy rule a"]);
+    for (const by of ["ana", "ana@sso"]) {
+      const [decided] = await runner.decide([{ id, confirmed: true }], { by: { id: by } });
+      expect(decided).not.toMatchObject({ status: "approved" });
+    }
+    expect((await runner.confirmation(id)).requirements).toMatchObject([{ group: "finance", approved: 1 }]);
+    await runner.approve(id, { by: { id: "bob" } });
+    expect((await runner.confirmation(id)).status).not.toBe("requested");
+    await runner.close();
   });
 });

@@ -26,7 +26,10 @@ export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial
    */
   readonly engine?: Engine;
   readonly models: ModelResolver;
-  /** Rules over the calls of this app, in addition to those of the given engine. */
+  /**
+   * Rules over the calls of this app, in addition to those of the given engine. To a Runner with a given engine, only a
+   * function: a policy file also says who belongs to which group, and that is the engine's.
+   */
   readonly policy?: Policy | PolicySource;
   /** What happens to open questions when the user sends a new message. */
   readonly whilePending?: "converse" | "cancel";

@@ -70,6 +70,7 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     refuseUnknown("Runner", options, KNOWN_RUNNER_OPTIONS);
+    refuseUncounted(options);
     this.#options = options;
     this.app = options.app ?? options.agent.name;
     this.sessionService = new Sessions(() => this.#open(), options.wire ?? "adk");
@@ -288,4 +289,14 @@ export class Runner {
 function read(message: RunInput["message"]): ReadMessage {
   if (message instanceof ReadMessage) return message;
   return new ReadMessage(typeof message === "string" ? { parts: [{ text: message }] } : message);
+}
+
+// Votes are counted by the engine's groups and persons: those of another file would admit nobody, or one person twice.
+function refuseUncounted({ engine, policy }: RunnerOptions): void {
+  if (engine === undefined || policy === undefined || typeof policy === "function") return;
+  throw new CountersignError(
+    "invalid-option",
+    "A Runner with a given engine takes no policy with groups. Give a policy with groups to the engine: createEngine({ policy }).",
+    { details: { option: "policy" } },
+  );
 }
