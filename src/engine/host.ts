@@ -56,13 +56,14 @@ export interface ShownAgain extends Pick<Question, "denials" | "remindAfterMs" |
 
 /** The arguments that would run and who must approve them, or why they are refused. */
 export type Amendment =
-  | {
+  /** With how rules want people to be asked about these arguments. */
+  | ({
       readonly ok: true;
       readonly args: JsonObject;
       readonly requirements: readonly Requirement[];
       /** The card of the call with these arguments. */
-      readonly shown: Pick<Shown, "hint" | "why">;
-    }
+      readonly shown: Pick<Shown, "hint" | "why" | "amendable">;
+    } & Pick<Question, "denials" | "expiresInMs" | "escalate" | "policy">)
   | {
       readonly ok: false;
       readonly code: "arguments-mismatch" | "policy-denied";

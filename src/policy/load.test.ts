@@ -142,6 +142,14 @@ test.each<[string, string]>([
   ],
   [rule("then: confirm", "expires: soon"), '5:14: a rule.expires is "soon"; use a number and a unit'],
   [rule("then: confirm", "escalate: [{ after: 1h, to: nobody }]"), '5:33: rule a: escalate.to is "nobody"'],
+  [
+    rule("then: confirm", "escalate: [{ after: 1h, to: requester }]"),
+    '5:33: rule a: escalate.to is "requester", but whoever asked cannot fill in',
+  ],
+  [
+    rule("then: confirm", "notRequester: true", "require: [{ from: some }, { from: requester }]"),
+    '6:39: rule a: require.from is "requester", but notRequester says',
+  ],
   [rule("then: confirm", "grants: { longest: 1h }"), '5:5: a rule has no member "grants"'],
   ["groups: { a: [group:b], b: [group:a] }\nrules: []", "1:29: groups.a contains itself: a, b, a"],
   ["groups: { a: [group:a] }\nrules: []", "1:15: groups.a contains itself: a, a"],

@@ -27,12 +27,13 @@ export function readAsking(source: YamlSource, members: Members, scope: AskingSc
     }
     return { require: [] };
   }
-  const require = readRequire(source, members.get("require"), scope);
+  const notRequester = members.flag("notRequester");
+  const require = readRequire(source, members.get("require"), { ...scope, notRequester });
   const escalate = readEscalate(source, members.get("escalate"), scope);
   const remind = readTimes(source, members.get("remind"), `${what}: remind`);
   return {
     require,
-    ...defined("notRequester", members.flag("notRequester")),
+    ...defined("notRequester", notRequester),
     ...defined("denials", members.count("denials")),
     ...defined("expiresInMs", members.duration("expires")),
     ...defined("remindAfterMs", remind),
@@ -56,7 +57,11 @@ function readHint(source: YamlSource, node: Node | undefined, what: string): str
   return flaw === undefined ? hint : source.problemIn(node, flaw.offset, `${what}: ${flaw.message}`);
 }
 
-function readRequire(source: YamlSource, node: Node | undefined, scope: AskingScope): RuleAsking["require"] {
+function readRequire(
+  source: YamlSource,
+  node: Node | undefined,
+  scope: AskingScope & { readonly notRequester: boolean | undefined },
+): RuleAsking["require"] {
   if (node === undefined) return [];
   const what = `${scope.what}: require`;
   return source.list(node, what, (entry) => {
@@ -64,6 +69,11 @@ function readRequire(source: YamlSource, node: Node | undefined, scope: AskingSc
     const named =
       members && readNamed(source, members.need("from"), { what: `${what}.from`, groups: scope.groups });
     if (members === undefined || named === undefined) return undefined;
+    if (named.from === "requester" && scope.notRequester === true)
+      return source.problem(
+        members.get("from") ?? entry,
+        `${what}.from is "requester", but notRequester says that whoever asked may not approve`,
+      );
     const count = members.count("count") ?? 1;
     return isEnough(named, count, scope)
       ? { ...named, count }
@@ -89,6 +99,11 @@ function readEscalate(
     const members = source.map(entry, `an entry of ${what}`, ["after", "to"]);
     const named =
       members && readNamed(source, members.need("to"), { what: `${what}.to`, groups: scope.groups });
+    if (named?.from === "requester")
+      return source.problem(
+        members?.get("to") ?? entry,
+        `${what}.to is "requester", but whoever asked cannot fill in; name a group, role:NAME or user:NAME`,
+      );
     const after = members?.need("after");
     const afterMs = after && source.duration(after, `${what}.after`);
     return named === undefined || afterMs === undefined ? undefined : { ...named, afterMs };

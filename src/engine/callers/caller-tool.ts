@@ -1,6 +1,13 @@
 import { CountersignError } from "../../protocol/index.ts";
 import { readShape, type ToolDefinition } from "../common/index.ts";
-import { type GatedTool, judgeAgain, rulesAt, toConfirmationRules, toLiveTool } from "../gate/index.ts";
+import {
+  askingTerms,
+  type GatedTool,
+  judgeAgain,
+  rulesAt,
+  toConfirmationRules,
+  toLiveTool,
+} from "../gate/index.ts";
 import type { LiveTool } from "../host.ts";
 import type { CallRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -58,7 +65,16 @@ export async function storedCallerTool(parts: EngineParts, call: CallRecord): Pr
       const needed = addUp([...requirements, ...ruled], { notRequester });
       if (JSON.stringify(needed) !== JSON.stringify(requirements))
         return { ok: false, code: "policy-denied", message: OTHERS_MUST_APPROVE };
-      return { ok: true, args: again.args, requirements, shown: { hint: shown?.hint ?? "", why } };
+      const { amendable = true, expiresInMs, policy } = again.ruling;
+      return {
+        ok: true,
+        args: again.args,
+        requirements,
+        shown: { hint: shown?.hint ?? "", why, amendable },
+        ...(expiresInMs === undefined ? {} : { expiresInMs }),
+        ...(policy === undefined ? {} : { policy }),
+        ...askingTerms("requester", again.ruling, requirements),
+      };
     },
   };
 }

@@ -4,10 +4,10 @@ import { changedMembers, redact, sameJson, valueDigest } from "../common/index.t
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
+  type ConfirmationChange,
   type ConfirmationRecord,
   Draft,
   type Plan,
-  type Shown,
   type Vote,
   type VoteSlot,
 } from "../ledger/index.ts";
@@ -61,8 +61,6 @@ interface Bound {
   readonly vote: Vote;
   /** Whose votes ended with it. */
   readonly ended: readonly string[];
-  /** The card, with the arguments that were approved. */
-  readonly shown: Shown;
   /** As they will be with this vote. */
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
@@ -106,7 +104,7 @@ function cast(
   const isAmended = args !== stored.args;
   // Whoever approved other arguments did not approve these.
   const others = isAmended ? [] : about.standing.others;
-  const asked = { ...confirmation, argsDigest, requirements: amended.requirements, votes: others };
+  const asked = { ...amended.asked, votes: others };
   const place = placeFor(parts, asked, { about, payload, now: whole.now });
   if (!place.ok) return { ...place, confirmation, call: stored };
   const vote = signedVote(parts, { confirmation: asked, call: stored }, about, {
@@ -122,7 +120,6 @@ function cast(
   return {
     ok: true,
     vote,
-    shown: amended.shown,
     ended: isAmended ? confirmation.votes.map(({ by }) => by.id) : about.standing.ended,
     confirmation: isApproved ? { ...voted, status: "approved" } : voted,
     call: { ...stored, args, argsDigest },
@@ -174,12 +171,11 @@ function writeApproval(
   const { bound, clearance, owner } = input;
   const { vote } = bound;
   const draft = new Draft(parts, whole.now, session).sync();
-  const { argsDigest, votes, requirements, mac } = bound.confirmation;
-  const amended = { argsDigest, requirements, ...(mac === undefined ? {} : { mac }) };
+  const { argsDigest, votes } = bound.confirmation;
   const confirmation = draft.moveConfirmation(whole.confirmation, "approve", {
     deadline: "ahead",
     votes,
-    ...(argsDigest === whole.confirmation.argsDigest ? {} : amended),
+    ...(argsDigest === whole.confirmation.argsDigest ? {} : amendedQuestion(parts, whole, bound)),
   });
   writeClosingEvent(draft, { confirmation, call: stored, frame, closing: { how: "approve", vote } });
   if (!clearance.ok || owner === undefined) {
@@ -191,6 +187,18 @@ function writeApproval(
   draft.journal("confirmation-approved", approvalBody(confirmation, call, bound));
   const claimed = { session, call, confirmation, frame, tool: clearance.tool, owner, draft };
   return { draft, value: { ok: true, repeated: false, session, confirmation, call, claimed } };
+}
+
+/** What is stored of a question whose arguments were amended and approved at once: its votes are counted by it later. */
+function amendedQuestion(
+  parts: EngineParts,
+  { confirmation: before }: Whole,
+  { confirmation: { argsDigest, requirements, escalations = [] } }: Bound,
+): ConfirmationChange {
+  const had = before.escalations !== undefined || escalations.length > 0;
+  const change = { argsDigest, requirements, ...(had ? { escalations } : {}) };
+  const { mac } = signedQuestion(parts, { ...before, ...change });
+  return { ...change, ...(mac === undefined ? {} : { mac }) };
 }
 
 function approvalBody(

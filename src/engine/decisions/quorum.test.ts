@@ -296,6 +296,20 @@ describe("people who leave", () => {
     expect(await fixture.confirmation(confirmation.id)).toMatchObject({ status: "approved" });
   });
 
+  test("a vote that lapsed can be given again", async () => {
+    const policy = directoryOf({ voteMaxAgeMs: 1_000 });
+    const fixture = await openEngineFixture({ policy });
+    const requirements = [{ from: { roles: ["finance"] }, count: 2 }];
+    const { confirmation } = await fixture.ask(payment({ requirements }));
+    const ana = { by: { ...ANA, roles: ["finance"] } };
+    await tryApprove(fixture.engine, confirmation.id, ana);
+    await fixture.clock.advance(1_001);
+    const again = await tryApprove(fixture.engine, confirmation.id, ana);
+    expect(again).toMatchObject({ ok: true, repeated: false });
+    await tryApprove(fixture.engine, confirmation.id, { by: { ...BOB, roles: ["finance"] } });
+    expect(await fixture.confirmation(confirmation.id)).toMatchObject({ status: "approved" });
+  });
+
   test("a worker that claims much later counts again: an approver who left meanwhile stops the call", async () => {
     let members: Approvers = FINANCE;
     const policy = directoryOf({ group: () => members });

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import type { ConfirmationRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type Requirement, type Tally, tally } from "../people/index.ts";
+import { personOf, type Requirement, type Tally, tally } from "../people/index.ts";
 import { questionIsGenuine, type VotedOn, voteIsGenuine, voteMac } from "../questions/index.ts";
 import type { Decider, DecisionInput, Whole } from "./decision.ts";
 
@@ -13,7 +13,7 @@ export function signedVote(
   verdict: Pick<Vote, "confirmed" | "at" | "slot" | "payload" | "args" | "sentDigest">,
 ): Vote {
   const { by, via } = decider;
-  const person = parts.directory.person(by.id);
+  const person = personOf(by, parts.directory);
   const reason = input.reason === undefined ? {} : { reason: input.reason };
   const vote = { ...verdict, by, person, via, ...reason };
   return parts.secret === undefined ? vote : { ...vote, mac: voteMac(parts.secret, subject, vote) };
@@ -22,7 +22,7 @@ export function signedVote(
 /** The votes that stay when somebody votes: those of others, as far as they still count. */
 export interface StandingVotes {
   readonly others: readonly Vote[];
-  /** The voter's own vote so far. */
+  /** The voter's own vote so far, if it still counts. */
   readonly own?: Vote;
   /** Whose votes end with the new one. */
   readonly ended: readonly string[];
@@ -31,10 +31,12 @@ export interface StandingVotes {
 /** The votes on a question, as they stand for somebody who now votes. */
 export function standingVotes(parts: EngineParts, whole: Whole, { by }: Decider): StandingVotes {
   const { votes } = whole.confirmation;
-  const person = parts.directory.person(by.id);
+  const person = personOf(by, parts.directory);
   const { counted } = countVotes(parts, whole.confirmation, whole.now);
-  const others = counted.filter((vote) => vote.person !== person);
-  const own = votes.findLast((vote) => vote.person === person);
+  // One login has one vote, whomever it acts for.
+  const others = counted.filter((vote) => vote.person !== person && vote.by.id !== by.id);
+  // One that lapsed can be given again.
+  const own = counted.find((vote) => vote.person === person);
   const ended = votes.filter((vote) => !others.includes(vote)).map((vote) => vote.by.id);
   return { others, ended, ...(own === undefined ? {} : { own }) };
 }

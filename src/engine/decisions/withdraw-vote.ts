@@ -1,7 +1,7 @@
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
 import { Draft, type Plan, type SessionRecord, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { mayDecide, mayJudge, withoutRight } from "../people/index.ts";
+import { mayDecide, mayJudge, personOf, withoutRight } from "../people/index.ts";
 import { subjectOf } from "../questions/index.ts";
 import { type Decider, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
@@ -36,7 +36,7 @@ function plan(parts: EngineParts, whole: Whole, decider: Decider): Plan<VoteWith
   const { confirmation: before, call, session, now } = whole;
   const { by, via } = decider;
   const subject = { confirmation: before, call };
-  const person = parts.directory.person(by.id);
+  const person = personOf(by, parts.directory);
   const own = before.votes.filter((vote) => vote.person === person);
   // Whoever may not vote any more may still take back what they said.
   const isVoter = own.length > 0 || mayDecide(before, by, { directory: parts.directory, now });

@@ -1,12 +1,5 @@
 import { argumentsChange } from "../calls/index.ts";
-import {
-  type CallRecord,
-  type ConfirmationRecord,
-  Draft,
-  type Plan,
-  type Shown,
-  type Vote,
-} from "../ledger/index.ts";
+import { type CallRecord, type ConfirmationRecord, Draft, type Plan, type Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { type Question, subjectOf, voteBody, writeSuccessor } from "../questions/index.ts";
 import type { Decided, Decider, DecisionInput, Whole } from "./decision.ts";
@@ -35,7 +28,6 @@ export function writeVote(
 /** A vote for other arguments that needs more votes. */
 export interface AmendedVote {
   readonly vote: Vote;
-  readonly shown: Shown;
   /** As they would be with the vote. */
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
@@ -49,9 +41,10 @@ export interface AmendedVote {
  */
 export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: AmendedVote): Plan<Decided> {
   const { session, now, confirmation: before, call: stored } = whole;
-  const { vote, shown, confirmation, call, input, decider } = amended;
+  const { vote, confirmation, call, input, decider } = amended;
   const { mac: _mac, ...verdict } = vote;
   const draft = new Draft(parts, now, session).sync();
+  const { shown, requirements, requesters, denials, policy, expiresAt } = confirmation;
   const { authorOnly: _gate, ...card } = shown;
   const gone = before.votes.length;
   const reason = `${decider.by.id} changed the arguments; ${gone === 1 ? "1 vote" : `${gone} votes`} for the old ones ended`;
@@ -60,12 +53,12 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
     closing: { how: "withdraw", reason, decider },
     question: {
       shown: card,
-      requirements: confirmation.requirements,
-      requesters: before.requesters,
-      ...(before.denials === undefined ? {} : { denials: before.denials }),
-      ...plansAfter(before, now),
-      ...(before.policy === undefined ? {} : { policy: before.policy }),
-      ...(before.expiresAt === undefined ? {} : { expiresInMs: before.expiresAt - now }),
+      requirements,
+      requesters,
+      ...(denials === undefined ? {} : { denials }),
+      ...plansAfter(confirmation, now),
+      ...(policy === undefined ? {} : { policy }),
+      ...(expiresAt === undefined ? {} : { expiresInMs: expiresAt - now }),
     },
     change: argumentsChange(stored, call),
     vote: (question, about) =>
@@ -74,16 +67,17 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
   return { draft, value: { ok: true, repeated: false, session, ...asked } };
 }
 
-/** What is left of the reminders and escalations of the question before. */
+/** What is left of the reminders, and who may fill in. */
 function plansAfter(
   { reminders = [], escalations = [] }: ConfirmationRecord,
   now: number,
 ): Pick<Question, "remindAfterMs" | "escalate"> {
   return {
     remindAfterMs: reminders.filter(({ at }) => at > now).map(({ at }) => at - now),
-    escalate: escalations.map(({ at, to, group }) => ({
+    escalate: escalations.map(({ at, to, group, fills }) => ({
       afterMs: Math.max(0, at - now),
       to,
+      fills,
       ...(group === undefined ? {} : { group }),
     })),
   };

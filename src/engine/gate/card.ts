@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { AskOptions } from "../calls/index.ts";
 import type { Shown } from "../ledger/index.ts";
+import type { Approvers, Requirement } from "../people/index.ts";
 import { defaultHint, type Question } from "../questions/index.ts";
+import { escalationsFor } from "./escalations.ts";
 import type { GatedTool } from "./gated-tool.ts";
 import type { GatedCall } from "./judge.ts";
 import { type Ruling, requirementsFor } from "./verdict.ts";
@@ -47,21 +49,23 @@ export function questionFor(
     requirements: requirementsFor(approvers, ruling),
     requesters: subject.requesters,
     ...(policy === undefined ? {} : { policy }),
-    ...askingTerms(ruling),
+    ...askingTerms(approvers, ruling),
     ...expiryOf(expiresInMs, ruling),
   };
 }
 
 /** How rules want people to be asked, beside who and until when. */
-export function askingTerms({
-  denials,
-  remindAfterMs,
-  escalate,
-}: Ruling): Pick<Question, "denials" | "remindAfterMs" | "escalate"> {
+export function askingTerms(
+  author: Approvers,
+  ruling: Ruling,
+  required: readonly Requirement[] = requirementsFor(author, ruling),
+): Pick<Question, "denials" | "remindAfterMs" | "escalate"> {
+  const { denials, remindAfterMs, sources = [] } = ruling;
+  const escalate = escalationsFor(author, sources, required);
   return {
     ...(denials === undefined ? {} : { denials }),
     ...(remindAfterMs === undefined ? {} : { remindAfterMs }),
-    ...(escalate === undefined ? {} : { escalate }),
+    ...(escalate.length === 0 ? {} : { escalate }),
   };
 }
 

@@ -8,7 +8,7 @@
 
 export { parseArguments, restoreArguments } from "./arguments.ts";
 export { type AskingOptions, checkAsking } from "./asking-options.ts";
-export { type CardNotes, forbiddenAnswer, questionFor } from "./card.ts";
+export { askingTerms, type CardNotes, forbiddenAnswer, questionFor } from "./card.ts";
 export { Definitions } from "./definitions.ts";
 export {
   createGate,
@@ -31,6 +31,14 @@ export { type CallSubject, type GatedCall, type GateRules, judge, rulesAt } from
 export { type HookAnswer, judgeAgain } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";
-export type { AskingTerms, EntryPoint, Policy, PolicyCall, PolicySource, PolicyVerdict } from "./policy.ts";
+export type {
+  AskingTerms,
+  EntryPoint,
+  Policy,
+  PolicyCall,
+  PolicySource,
+  PolicyVerdict,
+  RuleEscalation,
+} from "./policy.ts";
 export { PolicyTexts, policyText } from "./policy-texts.ts";
 export type { Ruling, Verdict } from "./verdict.ts";

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { definitionDigest, sameJson } from "../common/index.ts";
 import type { Amendment, LiveTool, ShownAgain, StoredCall } from "../host.ts";
+import type { Approvers } from "../people/index.ts";
 import { askingTerms, cardFor, expiryOf } from "./card.ts";
 import { denialOf } from "./judge.ts";
-import { type JudgedTool, judgeAgain } from "./judge-again.ts";
-import { requirementsFor } from "./verdict.ts";
+import { type Judged, type JudgedTool, judgeAgain } from "./judge-again.ts";
+import { type Ruling, requirementsFor } from "./verdict.ts";
 
 /** A tool as the engine runs it: judged by the same rules wherever its calls come from. */
 export function toLiveTool(
@@ -43,7 +44,7 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
     requirements: requirementsFor(tool.confirmation.approvers, ruling),
     ...expiryOf(tool.confirmation.expiresInMs, ruling),
     ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
-    ...askingTerms(ruling),
+    ...askingTerms(tool.confirmation.approvers, ruling),
   };
 }
 
@@ -66,7 +67,35 @@ async function amend(judged: JudgedTool, about: StoredCall, args: JsonObject): P
   if (asksMore) return { ok: false, code: "arguments-mismatch", message: MORE_ASKED };
   const { outcome, why } = again.ruling;
   if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
-  const requirements = requirementsFor(judged.tool.confirmation.approvers, again.ruling);
-  const { hint } = cardFor(judged.tool, again.value, { ...again.card, why }, again.ruling);
-  return { ok: true, args: again.args, requirements, shown: { hint, why } };
+  return accepted(judged, about, again);
+}
+
+/** Amended arguments, with how people are asked about them. */
+function accepted(
+  { tool }: JudgedTool,
+  about: StoredCall,
+  { args, value, card, ruling }: Extract<Judged, { ok: true }>,
+): Amendment {
+  const { why } = ruling;
+  const { approvers } = tool.confirmation;
+  const { hint, amendable } = cardFor(tool, value, { ...card, why }, ruling);
+  return {
+    ok: true,
+    args,
+    // Nobody is required anew if nobody names people: those who were required before stay.
+    requirements:
+      namesPeople(approvers, ruling) || !wereNamed(about) ? requirementsFor(approvers, ruling) : [],
+    shown: { hint, why, ...(amendable === undefined ? {} : { amendable }) },
+    ...expiryOf(undefined, ruling),
+    ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
+    ...askingTerms(approvers, ruling),
+  };
+}
+
+function namesPeople(author: Approvers, { requirements, notRequester = false }: Ruling): boolean {
+  return author !== "requester" || requirements.length > 0 || notRequester;
+}
+
+function wereNamed({ confirmation }: StoredCall): boolean {
+  return confirmation?.requirements.some(({ from }) => from !== "requester") === true;
 }

@@ -52,6 +52,14 @@ export interface PolicyVerdict extends AskingTerms {
   readonly observe?: boolean;
 }
 
+/** People who may fill in after a time. */
+export interface RuleEscalation {
+  readonly afterMs: number;
+  readonly to: Approvers;
+  /** The policy's name of the group, if it is one. */
+  readonly group?: string;
+}
+
 /** How a rule of `confirm` wants people to be asked. */
 export interface AskingTerms {
   /** Nobody who asked may approve, whichever requirement they would meet. */
@@ -61,12 +69,8 @@ export interface AskingTerms {
   /** The earliest of all rules and the tool's own counts. */
   readonly expiresInMs?: number;
   readonly remindAfterMs?: readonly number[];
-  readonly escalate?: readonly {
-    readonly afterMs: number;
-    readonly to: Approvers;
-    /** The policy's name of the group, if it is one. */
-    readonly group?: string;
-  }[];
+  /** Who may fill in for those whom this rule requires; if it requires nobody, for the requester. */
+  readonly escalate?: readonly RuleEscalation[];
   /** Narrows which arguments an approver may change; never widens it. */
   readonly amendable?: readonly string[];
   /** The question on the card. */

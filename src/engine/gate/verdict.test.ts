@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { oneApproval } from "../people/index.ts";
+import { describe, expect, test } from "vitest";
+import { type Approvers, oneApproval } from "../people/index.ts";
+import { escalationsFor } from "./escalations.ts";
 import { requirementsFor, rule, type Verdict } from "./verdict.ts";
 
 const SOURCES = ["tool", "toolset", "manifest", "mcp", "remote", "policy", "hook"] as const;
@@ -69,7 +70,9 @@ test.each([
   { author: "requester", ruled: [], result: ["requester"] },
   { author: "requester", ruled: [OPS], result: [OPS] },
   { author: CFO, ruled: [], result: [CFO] },
-  { author: CFO, ruled: ["requester"], result: [CFO] },
+  { author: CFO, ruled: ["requester"], result: [CFO, "requester"] },
+  { author: "requester", ruled: ["requester", OPS], result: ["requester", OPS] },
+  { author: "requester", ruled: ["requester", { ...OPS, ...APART }], result: [{ ...OPS, ...APART }] },
   { author: CFO, ruled: [OPS], result: [CFO, OPS] },
   { author: CFO, ruled: [OPS, CFO], result: [CFO, OPS] },
   { author: { ...CFO, ...APART }, ruled: ["requester"], result: [{ ...CFO, ...APART }] },
@@ -111,11 +114,47 @@ test("the terms of all rules add up: all reminders and escalations, the fewest d
   const ruling = rule([one, other].map((terms) => ({ ...verdict("policy", "confirm"), ...terms })));
   expect(ruling).toMatchObject({
     remindAfterMs: [1, 5],
-    escalate: [{ to: CFO }, { to: OPS }],
+    sources: [{ escalate: [{ to: CFO }] }, { escalate: [{ to: OPS }] }],
     denials: 2,
     notRequester: true,
   });
   const strict = rule([{ ...verdict("policy", "confirm"), ...one }, verdict("policy", "confirm")]);
   expect(strict).not.toHaveProperty("denials");
   expect(requirementsFor(CFO, ruling)).toEqual(oneApproval({ ...CFO, ...APART }));
+});
+
+function asks(terms: Partial<Verdict>): Verdict {
+  return { ...verdict("policy", "confirm"), ...terms };
+}
+
+function filled(author: Approvers, verdicts: readonly Verdict[]) {
+  const ruling = rule(verdicts);
+  return escalationsFor(author, ruling.sources ?? [], requirementsFor(author, ruling));
+}
+
+describe("an escalation is for what its own rule requires", () => {
+  const STRICT = asks({ requirements: [{ from: { users: ["ana", "bob"] }, count: 2 }] });
+  const WEAK = asks({ requirements: oneApproval(OPS), escalate: [{ afterMs: 5, to: CFO }] });
+
+  test("not for that of another rule, nor of the author", () => {
+    expect(filled("requester", [STRICT, WEAK])).toEqual([{ afterMs: 5, to: CFO, fills: [1] }]);
+    expect(filled({ roles: ["owner"] }, [WEAK])).toEqual([{ afterMs: 5, to: CFO, fills: [1] }]);
+    expect(filled(OPS, [WEAK])).toEqual([]);
+  });
+
+  test("of a rule that requires nobody, for the requester and nobody else", () => {
+    const bare = asks({ escalate: [{ afterMs: 5, to: CFO }] });
+    expect(filled("requester", [bare])).toEqual([{ afterMs: 5, to: CFO, fills: [0] }]);
+    expect(filled("requester", [bare, asks({ notRequester: true })])).toEqual([
+      { afterMs: 5, to: CFO, fills: [0] },
+    ]);
+    expect(filled("requester", [bare, STRICT])).toEqual([]);
+    expect(filled({ roles: ["owner"] }, [bare])).toEqual([]);
+  });
+
+  test("of the same people required by two rules, for none unless both name who fills in, and then the later", () => {
+    expect(filled("requester", [WEAK, asks({ requirements: oneApproval(OPS) })])).toEqual([]);
+    const later = asks({ requirements: oneApproval(OPS), escalate: [{ afterMs: 9, to: CFO }] });
+    expect(filled("requester", [WEAK, later])).toEqual([{ afterMs: 9, to: CFO, fills: [0] }]);
+  });
 });

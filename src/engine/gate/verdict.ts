@@ -1,5 +1,6 @@
 import type { PolicyNote } from "../ledger/index.ts";
 import { type Approvers, addUp, oneApproval, type Requirement } from "../people/index.ts";
+import type { AskingSource } from "./escalations.ts";
 import type { AuthorGate } from "./gated-tool.ts";
 import type { AskingTerms } from "./policy.ts";
 
@@ -24,8 +25,8 @@ export interface Ruling {
   readonly denials?: number;
   /** When people are reminded, by all rules. */
   readonly remindAfterMs?: readonly number[];
-  /** Who may fill in later, by all rules. */
-  readonly escalate?: AskingTerms["escalate"];
+  /** Everyone who asks, with what each requires and who may fill in for that. */
+  readonly sources?: readonly AskingSource[];
   /** The question of the first rule that has one. */
   readonly hint?: string;
   /** The shortest time that a rule wants the question to stay open. */
@@ -72,10 +73,9 @@ function termsOf(
   const lists = asking.flatMap(({ amendable }) => (amendable === undefined ? [] : [amendable]));
   const [first, ...others] = lists;
   const remindAfterMs = asking.flatMap((verdict) => verdict.remindAfterMs ?? []);
-  const escalate = asking.flatMap((verdict) => verdict.escalate ?? []);
   return {
     ...(remindAfterMs.length === 0 ? {} : { remindAfterMs }),
-    ...(escalate.length === 0 ? {} : { escalate }),
+    ...(asking.every(({ escalate = [] }) => escalate.length === 0) ? {} : { sources: asking.map(toSource) }),
     ...(asking.some(({ notRequester }) => notRequester === true) ? { notRequester: true } : {}),
     ...(ruled.length > 0 && denials > 1 ? { denials } : {}),
     ...(hint === undefined ? {} : { hint }),
@@ -86,13 +86,18 @@ function termsOf(
   };
 }
 
+function toSource({ requirements = [], escalate = [] }: Verdict): AskingSource {
+  return { requirements, escalate };
+}
+
 /**
  * Who must approve: whom the tool's author and every rule name, all of them. A rule may be stricter than the author,
- * never less strict.
+ * never less strict. Only the author's default, "requester", gives way to whoever a rule requires.
  */
 export function requirementsFor(
   author: Approvers,
   { requirements, notRequester = false }: Pick<Ruling, "requirements" | "notRequester">,
 ): readonly Requirement[] {
-  return addUp([...oneApproval(author), ...requirements], { notRequester });
+  const own = author === "requester" && requirements.length > 0 ? [] : oneApproval(author);
+  return addUp([...own, ...requirements], { notRequester });
 }

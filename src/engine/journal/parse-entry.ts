@@ -152,7 +152,15 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     requirements: listOf(requirement),
     denials: optional(count),
     escalations: optional(
-      listOf(shaped<Escalation>({ at: count, to: approvers, group: optional(text), reached: flag })),
+      listOf(
+        shaped<Escalation>({
+          at: count,
+          to: approvers,
+          group: optional(text),
+          fills: listOf(count),
+          reached: flag,
+        }),
+      ),
     ),
     definitionDigest: text,
     expiresAt: optional(count),

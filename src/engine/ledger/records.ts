@@ -225,12 +225,14 @@ export interface Vote {
   readonly mac?: string;
 }
 
-/** People who may fill in for every requirement of a question from `at` on, by the ledger's clock. */
+/** People who may fill in for some requirements of a question from `at` on, by the ledger's clock. */
 export interface Escalation {
   readonly at: number;
   readonly to: Approvers;
   /** The policy's name of the group, if it is one. */
   readonly group?: string;
+  /** Which requirements, by their index: those of the rule that escalates. */
+  readonly fills: readonly number[];
   /** People were told. */
   readonly reached: boolean;
 }

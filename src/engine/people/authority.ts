@@ -6,7 +6,7 @@ import type { Requirement } from "./requirement.ts";
 export interface Ruled {
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
-  /** People who may fill in for every requirement, from a time on. */
+  /** People who may fill in for some requirements, from a time on. */
   readonly escalations?: readonly EscalatedTo[];
 }
 
@@ -16,6 +16,8 @@ export interface EscalatedTo {
   readonly to: Approvers;
   /** The policy's name of the group, if it is one. */
   readonly group?: string;
+  /** Which of the question's requirements, by their index. */
+  readonly fills: readonly number[];
   /** People were told. */
   readonly reached: boolean;
 }
@@ -62,7 +64,7 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
  */
 export function mayDecide(rule: Ruled, principal: Principal, counting?: Counting): boolean {
   return rule.requirements.some(
-    (requirement) => standingIn(rule, requirement, principal, counting) !== undefined,
+    (_, requirement) => standingIn(rule, requirement, principal, counting) !== undefined,
   );
 }
 
@@ -75,17 +77,23 @@ export function mayEverDecide(rule: Ruled, principal: Principal): boolean {
 /** By what somebody counts for a requirement: by name, or by a role that a login claimed. */
 export type Standing = "name" | "role";
 
-/** By what this principal counts for the requirement, or for those who may fill in by now; undefined if not at all. */
+/**
+ * By what this principal counts for the requirement with this index, or for those who may fill in for it by now;
+ * undefined if not at all.
+ */
 export function standingIn(
-  rule: Pick<Ruled, "requesters" | "escalations">,
-  requirement: Requirement,
+  rule: Ruled,
+  index: number,
   principal: Principal,
   counting?: Counting,
 ): Standing | undefined {
+  const requirement = rule.requirements[index];
+  if (requirement === undefined) return undefined;
   const own = standingAmong(rule, requirement, principal, counting?.directory);
   if (own !== undefined) return own;
   for (const escalation of rule.escalations ?? []) {
-    const people = isDue(escalation, counting) ? fillingIn(escalation, requirement) : undefined;
+    const fills = escalation.fills.includes(index) && isDue(escalation, counting);
+    const people = fills ? fillingIn(escalation, requirement) : undefined;
     const found = people && standingAmong(rule, people, principal, counting?.directory);
     if (found !== undefined) return found;
   }
@@ -151,6 +159,14 @@ function standing(
   return notRequester && roles.length === 0 && users.length === 0 && principal.authenticated
     ? "name"
     : undefined;
+}
+
+/** Whose vote this is: the person behind the login, or behind the login that a service acts for. */
+export function personOf(
+  { id, onBehalfOf }: Pick<Principal, "id" | "onBehalfOf">,
+  directory: Pick<Directory, "person">,
+): string {
+  return directory.person(onBehalfOf ?? id);
 }
 
 /** Did this person, or the person they act for, ask for the call? */

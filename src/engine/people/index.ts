@@ -15,6 +15,7 @@ export {
   mayEverDecide,
   mayJudge,
   mayWithdraw,
+  personOf,
   type Ruled,
   withoutRight,
 } from "./authority.ts";
@@ -31,7 +32,7 @@ export {
   type PrincipalKind,
   toPrincipal,
 } from "./principal.ts";
-export { addUp, oneApproval, type Requirement } from "./requirement.ts";
+export { addUp, isPartOf, oneApproval, type Requirement, sameEscalation } from "./requirement.ts";
 export { type Ballot, denialsNeeded, freeSlot, type Tally, tally } from "./tally.ts";
 export { isAgentsOwn, ruleWithoutQuestion } from "./unasked.ts";
 export { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";

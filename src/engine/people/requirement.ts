@@ -15,8 +15,8 @@ export function oneApproval(from: Approvers): readonly Requirement[] {
 }
 
 /**
- * All of these together. Where people are named, the rule "requester" is dropped, and `notRequester` of one applies to
- * all. The same people asked for twice are asked for once, with the higher count.
+ * All of these together. `notRequester` of one applies to all; then the requester is not asked. The same people asked
+ * for twice are asked for once, with the higher count.
  */
 export function addUp(
   requirements: readonly Requirement[],
@@ -25,14 +25,33 @@ export function addUp(
   const named = requirements.filter(({ from }) => from !== "requester");
   const apart = notRequester || named.some(({ from }) => from !== "requester" && from.notRequester === true);
   if (named.length === 0 && apart) return [{ from: { notRequester: true }, count: highest(requirements) }];
-  return merged(named.length === 0 ? requirements : named, apart);
+  return merged(apart ? named : requirements, apart);
+}
+
+/** Is this requirement part of that one, which several were added up to? */
+export function isPartOf(one: Requirement, sum: Requirement): boolean {
+  if (keyOf(one) === keyOf(sum)) return true;
+  // Where the requester may not approve, anybody else does.
+  return one.from === "requester" && keyOf(sum) === keyOf({ from: { notRequester: true } });
+}
+
+/** Do these let the same people fill in? */
+export function sameEscalation(one: Escalating, other: Escalating): boolean {
+  const apart = ({ to }: Escalating): boolean => to !== "requester" && to.notRequester === true;
+  const people = ({ to: from, group }: Escalating): string => keyOf({ from, group: group ?? null });
+  return people(one) === people(other) && apart(one) === apart(other);
+}
+
+interface Escalating {
+  readonly to: Approvers;
+  readonly group?: string;
 }
 
 function merged(requirements: readonly Requirement[], apart: boolean): readonly Requirement[] {
   const found = new Map<string, Requirement>();
   for (const { from, count, group } of requirements) {
     const people = from === "requester" || !apart ? from : { ...from, notRequester: true };
-    const key = JSON.stringify([group ?? null, keyOf(people)]);
+    const key = keyOf({ from: people, ...(group === undefined ? {} : { group }) });
     const first = found.get(key) ?? { from: people, count, ...(group === undefined ? {} : { group }) };
     found.set(key, { ...first, count: Math.max(count, first.count) });
   }
@@ -43,8 +62,8 @@ function highest(requirements: readonly Requirement[]): number {
   return Math.max(1, ...requirements.map(({ count }) => count));
 }
 
-function keyOf(from: Approvers): unknown {
-  if (from === "requester") return from;
+function keyOf({ from, group = null }: { readonly from: Approvers; readonly group?: string | null }): string {
+  if (from === "requester") return JSON.stringify([group, from]);
   const { roles = [], users = [] } = from;
-  return [[...new Set(roles)].sort(), [...new Set(users)].sort()];
+  return JSON.stringify([group, [...new Set(roles)].sort(), [...new Set(users)].sort()]);
 }

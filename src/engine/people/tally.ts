@@ -1,7 +1,6 @@
 import type { Vote, VoteSlot } from "../ledger/index.ts";
-import { type Counting, mayDecide, type Ruled, standingIn } from "./authority.ts";
+import { type Counting, mayDecide, personOf, type Ruled, standingIn } from "./authority.ts";
 import type { Principal } from "./principal.ts";
-import type { Requirement } from "./requirement.ts";
 
 /** A question, and the votes on it. */
 export interface Ballot extends Ruled {
@@ -45,7 +44,7 @@ export function denialsNeeded({ denials = 1 }: Pick<Ballot, "denials">): number 
 /** The slot that an approval by this principal fills: the first one that is free; undefined if there is none. */
 export function freeSlot(ballot: Ballot, principal: Principal, counting: Counting): VoteSlot | undefined {
   for (const [requirement, asked] of ballot.requirements.entries()) {
-    if (standingIn(ballot, asked, principal, counting) === undefined) continue;
+    if (standingIn(ballot, requirement, principal, counting) === undefined) continue;
     const taken = new Set(
       ballot.votes.flatMap(({ slot }) => (slot?.requirement === requirement ? [slot.place] : [])),
     );
@@ -56,27 +55,24 @@ export function freeSlot(ballot: Ballot, principal: Principal, counting: Countin
 
 function counts(ballot: Ballot, { by, at, confirmed, slot, person }: Vote, counting: Counting): boolean {
   const { directory, now } = counting;
-  if (directory.person(by.id) !== person) return false;
+  if (personOf(by, directory) !== person) return false;
   // Whoever fills in after an escalation must have voted after it.
   const then = { directory, now: at };
   if (!confirmed) return slot === undefined && mayDecide(ballot, by, then);
-  const requirement = requirementOf(ballot, slot);
-  if (requirement === undefined) return false;
-  const standing = standingIn(ballot, requirement, by, then);
+  if (slot === undefined || !isPlace(ballot, slot)) return false;
+  const standing = standingIn(ballot, slot.requirement, by, then);
   const { voteMaxAgeMs = Number.POSITIVE_INFINITY } = directory;
   return standing === "name" || (standing === "role" && now - at <= voteMaxAgeMs);
 }
 
-/** The requirement in which this is a place. */
-function requirementOf({ requirements }: Ballot, slot: VoteSlot | undefined): Requirement | undefined {
-  const found = slot === undefined ? undefined : requirements[slot.requirement];
-  if (slot === undefined || found === undefined) return undefined;
-  return Number.isInteger(slot.place) && slot.place >= 0 && slot.place < found.count ? found : undefined;
+function isPlace({ requirements }: Ballot, { requirement, place }: VoteSlot): boolean {
+  const { count = 0 } = requirements[requirement] ?? {};
+  return Number.isInteger(place) && place >= 0 && place < count;
 }
 
-/** May not both count: they are of one person, or fill one slot. */
+/** May not both count: they are of one person, came by one login, or fill one slot. */
 function excludes(one: Vote, other: Vote): boolean {
-  if (one.person === other.person) return true;
+  if (one.person === other.person || one.by.id === other.by.id) return true;
   return (
     one.slot !== undefined &&
     one.slot.requirement === other.slot?.requirement &&

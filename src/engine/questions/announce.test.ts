@@ -16,8 +16,8 @@ const PAYMENT: AskInput = {
     expiresInMs: 4 * HOUR,
     remindAfterMs: [HOUR / 2, 5 * HOUR],
     escalate: [
-      { afterMs: HOUR, to: { users: ["cfo", "rita"] } },
-      { afterMs: 4 * HOUR, to: { users: ["late"] } },
+      { afterMs: HOUR, to: { users: ["cfo", "rita"] }, fills: [0] },
+      { afterMs: 4 * HOUR, to: { users: ["late"] }, fills: [0] },
     ],
   },
 };

@@ -1,6 +1,6 @@
 import type { ConfirmationAsk } from "../../protocol/index.ts";
 import { confirmationId, redact } from "../common/index.ts";
-import type { AskingTerms } from "../gate/index.ts";
+import type { RuleEscalation } from "../gate/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import type {
   CallRecord,
@@ -25,9 +25,14 @@ export interface Question {
   readonly denials?: number;
   readonly expiresInMs?: number;
   readonly remindAfterMs?: readonly number[];
-  readonly escalate?: AskingTerms["escalate"];
+  readonly escalate?: readonly QuestionEscalation[];
   /** Which rules spoke. */
   readonly policy?: readonly PolicyNote[];
+}
+
+/** People who may fill in after a time, and for which requirements of the question, by their index. */
+export interface QuestionEscalation extends RuleEscalation {
+  readonly fills: readonly number[];
 }
 
 export interface AskedCall {
@@ -88,7 +93,7 @@ function plansOf(
     .filter((afterMs) => afterMs < expiresInMs)
     .sort((one, other) => one - other)
     .map((afterMs) => ({ at: now + afterMs, sent: false }));
-  const escalations = escalate
+  const escalations = eachOnce(escalate)
     .filter(({ afterMs }) => afterMs < expiresInMs)
     .toSorted((one, other) => one.afterMs - other.afterMs)
     .map(({ afterMs, ...people }) => ({ ...people, at: now + afterMs, reached: false }));
@@ -96,6 +101,17 @@ function plansOf(
     ...(reminders.length === 0 ? {} : { reminders }),
     ...(escalations.length === 0 ? {} : { escalations }),
   };
+}
+
+/** The same people at the same time for several requirements are one escalation: they are told once. */
+function eachOnce(escalate: readonly QuestionEscalation[]): readonly QuestionEscalation[] {
+  const found = new Map<string, QuestionEscalation>();
+  for (const one of escalate) {
+    const { fills, ...step } = one;
+    const key = JSON.stringify([step.afterMs, step.to, step.group ?? null]);
+    found.set(key, { ...step, fills: [...new Set([...(found.get(key)?.fills ?? []), ...fills])] });
+  }
+  return [...found.values()];
 }
 
 /** The question as it is stored: signed if the engine has a secret. */

@@ -87,6 +87,8 @@ export interface ConfirmationEscalation {
   readonly at: string;
   readonly to: Approvers;
   readonly group?: string;
+  /** Which of the requirements, by their index. */
+  readonly fills: readonly number[];
   readonly reached: boolean;
 }
 

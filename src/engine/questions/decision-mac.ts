@@ -61,7 +61,7 @@ export function questionMac(secret: string, asked: AskedOf): string {
     escalations = [],
   } = asked;
   const tuple = [
-    "question-v1",
+    "question-v2",
     id,
     call,
     session,
@@ -72,8 +72,9 @@ export function questionMac(secret: string, asked: AskedOf): string {
     requestedAt,
     expiresAt ?? null,
     denials ?? null,
-    escalations.map(({ at, to, group }) => [
+    escalations.map(({ at, to, group, fills }) => [
       at,
+      fills,
       membersOf({ from: to, count: 1, ...(group === undefined ? {} : { group }) }),
     ]),
   ];

@@ -11,6 +11,7 @@ export {
   defaultHint,
   newConfirmation,
   type Question,
+  type QuestionEscalation,
   signedQuestion,
   writeQuestions,
 } from "./ask.ts";

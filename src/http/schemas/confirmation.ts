@@ -104,10 +104,19 @@ export const confirmationSchema: z.ZodType = z
     denials: z.int().openapi({ description: "How many denials deny." }),
     reminders: z.array(time).optional(),
     escalations: z
-      .array(z.object({ at: time, to: approvers, group: z.string().optional(), reached: z.boolean() }))
+      .array(
+        z.object({
+          at: time,
+          to: approvers,
+          group: z.string().optional(),
+          fills: z.array(z.int()),
+          reached: z.boolean(),
+        }),
+      )
       .optional()
       .openapi({
-        description: "Who may fill in for every requirement from `at` on. `reached`: people were told.",
+        description:
+          "Who may fill in from `at` on, for the requirements with the indexes in `fills`. `reached`: people were told.",
       }),
     votes: z.array(vote).openapi({ description: "The votes so far, or those that decided." }),
     requestedAt: time,

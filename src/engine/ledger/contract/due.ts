@@ -55,7 +55,7 @@ export const dueCases: readonly LedgerCase[] = [
       const writer = new SessionWriter(ledger, "s1");
       const now = clock.now();
       const reminders = [{ at: now + 100, sent: false }];
-      const escalations = [{ at: now + 200, to: { users: ["cfo"] }, reached: false }];
+      const escalations = [{ at: now + 200, to: { users: ["cfo"] }, fills: [0], reached: false }];
       await writer.commit([
         ...buildQuestion("s1", "both", { confirmation: { reminders, escalations } }),
         ...buildQuestion("s1", "over", { confirmation: { reminders, status: "denied" } }),

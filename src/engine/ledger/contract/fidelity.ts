@@ -147,7 +147,7 @@ const confirmation: Required<ConfirmationRecord> = {
   votes: [vote],
   denials: 2,
   reminders: [{ at: 13, sent: true }],
-  escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", reached: false }],
+  escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", fills: [0], reached: false }],
   mac: "mac",
   withdrawal: "session deleted",
 };
