@@ -61,10 +61,16 @@ async function tellTarget(telling: Telling, target: string): Promise<Told> {
 
 /** Shows a card as it is now, and alerts its readers where a change alone is not enough. */
 async function renew(telling: Telling, target: string, card: SentMessage): Promise<Told> {
+  const { notice, settings } = telling;
   const updated = await update(telling, target, card);
   // Whoever got the card by this notice was notified by the card.
-  const words = card.notice === telling.notice.id ? undefined : alertOf(telling.notice);
+  const isNews = card.notice !== notice.id && isConfigured(settings, target);
+  const words = isNews ? alertOf(notice) : undefined;
   return updated.ok && words !== undefined ? alert(telling, { target, card, words }) : updated;
+}
+
+function isConfigured({ people, room }: SlackSettings, target: string): boolean {
+  return target === room || people.some(({ slack }) => slack === target);
 }
 
 interface Sending {

@@ -53,8 +53,8 @@ export interface Telling extends SlackParts {
 
 /** What the readers of a card are alerted of by a notice; undefined where the changed card is enough. */
 export function alertOf({ about, type }: Pick<Notice, "about" | "type">): string | undefined {
-  const isOver = "id" in about && about.status !== "requested";
-  return isOver && type !== "call.unknown" ? undefined : ALERTS[type];
+  const isStillSo = about.status === (type === "call.unknown" ? "unknown" : "requested");
+  return isStillSo ? ALERTS[type] : undefined;
 }
 
 interface Posting {

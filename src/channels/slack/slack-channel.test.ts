@@ -121,6 +121,41 @@ test("a reminder and an escalation are a reply under each card, once; whoever ha
   ]);
 });
 
+test("an unknown outcome is a reply under the card only while it is unknown", async () => {
+  const { slack, channel } = await startSlack();
+  const replies = (): readonly string[] => slack.messages.slice(1).map(({ text }) => text);
+  await channel.tell(buildNotice(), signal);
+  const tell = async (id: string, status: "unknown" | "succeeded"): Promise<void> => {
+    const about = { ...buildNotice().about, status };
+    expect(await channel.tell(buildNotice({ id, type: "call.unknown", about }), signal)).toEqual({
+      ok: true,
+    });
+  };
+  await tell("msg_2", "succeeded");
+  expect(replies()).toEqual([]);
+  await tell("msg_3", "unknown");
+  expect(replies()).toEqual([
+    "The outcome of this call is unknown. Somebody must find out and settle it in the inbox.",
+  ]);
+});
+
+test("whoever is no longer configured gets no reminder, and their card is kept current", async () => {
+  const [ana, bob] = [
+    { id: "ana", slack: "U0ANA" },
+    { id: "ana", slack: "U0BOB" },
+  ] as const;
+  const { slack, channel, ledger } = await startSlack({ people: [ana, bob] });
+  await channel.tell(buildNotice(), signal);
+  const { token, signingSecret, team, app } = WORKSPACE;
+  const settings = { token, signingSecret, team, app, apiUrl: slack.url, ledger };
+  const later = createSlackChannel({ ...settings, people: [ana] });
+  const reminder = buildNotice({ id: "msg_2", type: "confirmation.reminded" });
+  expect(await later.tell(reminder, signal)).toEqual({ ok: true });
+  const updated = slack.calls.filter(({ method }) => method === "chat.update");
+  expect(updated.map(({ args }) => String(args["channel"])).toSorted()).toEqual(["D0ANA", "D0BOB"]);
+  expect(slack.messages.slice(2).map(({ channel: place }) => place)).toEqual(["D0ANA"]);
+});
+
 test("after the signal nothing is begun", async () => {
   const { slack, channel, ledger } = await startSlack();
   expect(await channel.tell(buildNotice(), AbortSignal.abort())).toMatchObject({ ok: false });
