@@ -229,6 +229,19 @@ export const dueCases: readonly LedgerCase[] = [
         lostCalls: ["h1", "h2", "h3"],
       };
       checkEqual(seen, all, "all of them, once");
+      const front = [Number.MIN_SAFE_INTEGER, ""] as const;
+      const urgent = await ledger.due(hosted, 10, {
+        expired: front,
+        lostCalls: ["", 0, ""],
+        lostFrames: ["", 0, ""],
+      });
+      checkEqual(
+        [urgent.expired, urgent.lostCalls, urgent.lostFrames, urgent.readyCalls].map((ids) =>
+          ids.map(nameIn),
+        ),
+        [all.expired, all.lostCalls, ["g1"], []],
+        "from the front of some lists",
+      );
     },
   },
 ];
