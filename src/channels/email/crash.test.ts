@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Crash, dyingStore } from "../../../test/support/ledger/dying-store.ts";
 import { MailServer } from "../../../test/support/mail/mail-server.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { type Ledger, ManualClock } from "../../engine/index.ts";
+import { type Confirmation, type Ledger, ManualClock } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { buildNotice } from "../channel.contract.ts";
 import type { Channel } from "../channel.ts";
@@ -30,7 +30,9 @@ async function tellThroughCrash(server: MailServer, crash: Crash): Promise<{ rea
       ],
     });
   const { about } = buildNotice();
-  const escalations = [{ at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, reached: true }];
+  const escalations: Confirmation["escalations"] = [
+    { at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, fills: [0], reached: true },
+  ];
   const escalated = { ...about, escalations };
   const notice = buildNotice({ id: "msg_2", type: "confirmation.escalated", about: escalated });
   await create(ledger).tell(buildNotice(), signal);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MailServer } from "../../../test/support/mail/mail-server.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import type { Ledger } from "../../engine/index.ts";
+import type { Confirmation, Ledger } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import type { Channel } from "../channel.ts";
@@ -106,7 +106,9 @@ test("exactly those are asked whom the rule asks, and only those hear what becam
 test("an escalation asks those who may decide by now, in threads of their own, and reminders follow there", async () => {
   const { server, channel } = await startMail({ people: [ANA, MEG] });
   const { about } = buildNotice();
-  const escalations = [{ at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, reached: true }];
+  const escalations: Confirmation["escalations"] = [
+    { at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, fills: [0], reached: true },
+  ];
   const escalated = { ...about, escalations };
   const denied = { ...escalated, status: "denied" } as const;
   const notices = [

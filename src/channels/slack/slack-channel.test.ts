@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import { SlackStandIn, WORKSPACE } from "../../../test/support/slack/slack-stand-in.ts";
-import type { Ledger } from "../../engine/index.ts";
+import type { Confirmation, Ledger } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import type { Channel } from "../channel.ts";
@@ -96,7 +96,9 @@ test("a reminder and an escalation are a reply under each card, once; whoever ha
   ];
   const { slack, channel } = await startSlack({ people });
   const { about } = buildNotice();
-  const escalations = [{ at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, reached: true }];
+  const escalations: Confirmation["escalations"] = [
+    { at: "2026-01-01T01:00:00.000Z", to: { roles: ["boss"] }, fills: [0], reached: true },
+  ];
   const escalated = { ...about, escalations };
   const denied = { ...escalated, status: "denied" } as const;
   const tellTwice = async (...[over]: Parameters<typeof buildNotice>): Promise<void> => {
