@@ -193,10 +193,14 @@ function writeApproval(
 function amendedQuestion(
   parts: EngineParts,
   { confirmation: before }: Whole,
-  { confirmation: { argsDigest, requirements, escalations = [] } }: Bound,
+  { confirmation: { argsDigest, requirements, escalations = [], policy = [] } }: Bound,
 ): ConfirmationChange {
-  const had = before.escalations !== undefined || escalations.length > 0;
-  const change = { argsDigest, requirements, ...(had ? { escalations } : {}) };
+  const change = {
+    argsDigest,
+    requirements,
+    ...(before.escalations === undefined && escalations.length === 0 ? {} : { escalations }),
+    ...(before.policy === undefined && policy.length === 0 ? {} : { policy }),
+  };
   const { mac } = signedQuestion(parts, { ...before, ...change });
   return { ...change, ...(mac === undefined ? {} : { mac }) };
 }

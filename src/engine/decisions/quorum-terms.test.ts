@@ -68,7 +68,8 @@ describe("an escalation", () => {
   });
 });
 
-const anaThenCfo: Policy = () => ({
+const anaThenCfo: Policy = ({ args }) => ({
+  rule: `amount-${Number(args["amount"])}`,
   outcome: "confirm",
   reason: "money",
   requirements: [{ from: { users: ["ana"] }, count: 1 }],
@@ -130,7 +131,7 @@ describe("amending", () => {
     expect(tried).toMatchObject({ ok: false, code: "not-an-approver" });
   });
 
-  test("by one who may fill in for the same rule keeps its clock", async () => {
+  test("by one who may fill in for the same rule keeps its clock, and notes the rules that spoke last", async () => {
     const fixture = await openEngineFixture({ policy: anaThenCfo, secret: SECRET });
     const pay = fixture.engine.gate("pay", { amendable: true }, async (args: object) => ({ ...args }));
     const opened = await pay({ amount: 5 }, { key: "k", by: person("rita") });
@@ -143,5 +144,8 @@ describe("amending", () => {
     if (!approved.ok) throw new Error(approved.message);
     await approved.finished;
     expect(await fixture.call(approved.call.id)).toMatchObject({ status: "succeeded", args: { amount: 3 } });
+    expect(await fixture.confirmation(opened.confirmation.id)).toMatchObject({
+      policy: [{ rules: [{ rule: "amount-3" }] }],
+    });
   });
 });

@@ -78,6 +78,7 @@ export type ConfirmationChange = Partial<
     | "shownVersion"
     | "argsDigest"
     | "requirements"
+    | "policy"
     | "mac"
     | "reminders"
     | "escalations"
