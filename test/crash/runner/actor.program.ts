@@ -9,6 +9,8 @@ import { CommitKiller, deadly } from "./killer.ts";
 import { SCENARIOS, type ScenarioName } from "./scenarios.ts";
 import { RunnerWorld } from "./world.ts";
 
+const MOST_KILLS = 1_000;
+
 const SWEEP_MS = 30;
 
 /**
@@ -54,6 +56,8 @@ class Actor {
       ledger: this.#ledger,
       secret: SECRET,
       leaseMs: LEASE_MS,
+      // So many kills at random hit the same step more than five times; what the limit does has tests of its own.
+      maxLostAttempts: MOST_KILLS,
       heartbeatMs: HEARTBEAT_MS,
       hostName: `actor-${process.pid}`,
     });
