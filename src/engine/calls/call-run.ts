@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "../frames/index.ts";
-import { retryUntilStored, type StepRecord, type StepStatus } from "../ledger/index.ts";
+import { type CallRecord, retryUntilStored, type StepRecord, type StepStatus } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { checkedAsk } from "../questions/index.ts";
 import {
@@ -84,10 +84,13 @@ export class CallRun {
     for (let looks = 0; !lease.isFresh(owner); looks += 1) {
       if (looks === MOST_LOOKS || !(await lease.renew(owner))) return false;
       const [stored] = await ledger.calls([call.id]);
-      if (stored?.status !== "executing" || stored.attempt !== call.attempt || stored.owner !== owner)
-        return false;
+      if (stored === undefined || !this.#holds(stored)) return false;
     }
     return true;
+  }
+
+  #holds({ status, attempt, owner }: CallRecord): boolean {
+    return status === "executing" && attempt === this.#claimed.call.attempt && owner === this.#claimed.owner;
   }
 
   async #body(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
@@ -148,6 +151,7 @@ export class CallRun {
       parts: this.#parts,
       callId: call.id,
       steps,
+      holds: (stored) => this.#holds(stored),
       saveStep: (step, from) => this.#saveStep(step, from),
       mayAsk: !call.refused,
       onHalt: (halt) => this.#halt(halt),
@@ -175,7 +179,7 @@ export class CallRun {
   // Waits while the ledger is unreachable. A claim that was lost meanwhile is noticed when it is back.
   async #saveStep(step: WorkStep, from: StepStatus | undefined): Promise<boolean> {
     const { call } = this.#claimed;
-    const what = `the step "${step.name}" of the call ${call.id} of ${call.tool}`;
+    const what = `store the step "${step.name}" of the call ${call.id} of ${call.tool}`;
     const change = { step, ...(from === undefined ? {} : { from }) };
     const store = (): Promise<boolean> => saveStep(this.#parts, this.#claimed, change);
     const limitMs = this.#parts.settings.storeWithinMs;
@@ -189,7 +193,7 @@ export class CallRun {
 
   async #record(outcome: EntryOutcome): Promise<Ended> {
     const { call } = this.#claimed;
-    const what = `the outcome of call ${call.id} (${call.tool})`;
+    const what = `store the outcome of call ${call.id} (${call.tool})`;
     const store = (): Promise<Ended> => this.#store(this.#claimed, outcome);
     const unstored = { kind: "unknown", reason: "its outcome is not stored yet" } as const;
     // After that, a result can still be stored, but not a question or a delegation.

@@ -87,7 +87,7 @@ export class Executions {
     const { claimed, outcome } = known;
     const record = async (): Promise<Ended> =>
       (await retryUntilStored(this.#parts, {
-        what: `the outcome of call ${callId}`,
+        what: `store the outcome of call ${callId}`,
         store: () => recordEntry(this.#parts, claimed, outcome),
       })) ?? {};
     const work = (): Promise<Ended> => this.#whileAtWork(callId, record);
@@ -244,7 +244,7 @@ export class Executions {
         errorMessage: errorText(error),
       };
       await retryUntilStored(this.#parts, {
-        what: `the failed step of ${frame.agent} (${frame.id})`,
+        what: `store the failed step of ${frame.agent} (${frame.id})`,
         store: () => finishFrame(this.#parts, frame, { event, status: "failed" }),
       });
     } finally {

@@ -395,36 +395,6 @@ describe("ctx.confirm", () => {
     expect(entries).toEqual([1, 2]);
   });
 
-  test("waits for a ledger that is away when the body reads the answer", async () => {
-    const dying = killableEngine(ledger, clock);
-    const call = dying.engine.gate(
-      "tool",
-      {},
-      async (_args, { confirm }) => (await confirm("manager")).payload,
-    );
-    expect((await call({}, use)).status).toBe("pending");
-    let refused = 0;
-    const [open] = (await ledger.confirmations({ state: "open" })).items;
-    dying.watched.intercept("steps", async (pass) => {
-      const steps = await pass();
-      dying.watched.intercept("load", (load) => {
-        if (refused === 3) return load();
-        refused += 1;
-        throw new CountersignError("ledger-unreachable", "the server does not answer");
-      });
-      return steps;
-    });
-    await tryApprove(dying.engine, open?.confirmation.id ?? "", { by: ana, payload: 2 });
-    await pumped(
-      clock,
-      (async () => {
-        while ((await stored()).status === "executing") await clock.sleep(1);
-      })(),
-    );
-    expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
-    expect(refused).toBe(3);
-  });
-
   test("asks several questions one after the other, each its own confirmation of the one call", async () => {
     const call = tool(async ({ confirm }) => {
       const { payload: first } = await confirm("manager");

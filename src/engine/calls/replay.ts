@@ -1,6 +1,7 @@
 import { CountersignError, type JsonValue } from "../../protocol/index.ts";
 import { errorText, valueDigest } from "../common/index.ts";
 import {
+  type CallRecord,
   type ConfirmationRecord,
   retryUntilStored,
   type StepKind,
@@ -44,6 +45,8 @@ export interface ReplayOptions {
   readonly parts: EngineParts;
   readonly callId: string;
   readonly steps: readonly StepRecord[];
+  /** Does this attempt still hold the call, as the ledger shows it? */
+  readonly holds: (stored: CallRecord) => boolean;
   /** False when this attempt no longer holds the call. */
   readonly saveStep: (step: WorkStep, from?: StepStatus) => Promise<boolean>;
   /** False if the call was denied: the function may only word the answer. */
@@ -171,31 +174,36 @@ export class Replay {
     return this.#halt({ kind: "ask", ask });
   }
 
-  /** Waits while the ledger is unreachable. Undefined if it was closed meanwhile. */
-  #answerTo(
+  /**
+   * Waits as long as the ledger is unreachable: a person has answered, so the function must not fail for want of the
+   * answer. Undefined if the ledger was closed, or if this attempt lost the call meanwhile.
+   */
+  async #answerTo(
     name: string,
     step: StepRecord,
   ): Promise<{ readonly confirmation: ConfirmationRecord | undefined } | undefined> {
-    const { parts } = this.#options;
-    const what = `the answer to the question "${name}" of the call ${this.#options.callId}`;
-    const store = async () => ({ confirmation: await this.#confirmationOf(step) });
-    return retryUntilStored(parts, { what, store, mostRefusals: 1, limitMs: parts.settings.storeWithinMs });
+    const { parts, callId, holds } = this.#options;
+    const what = `read the answer to the question "${name}" of the call ${callId}`;
+    const store = async () => ({ found: await parts.ledger.load({ confirmation: textOf(step) }) });
+    const { found } = (await retryUntilStored(parts, { what, store, mostRefusals: 1 })) ?? {};
+    if (found === undefined) return undefined;
+    const { confirmation, call } = found;
+    if (confirmation === undefined || call?.id !== callId) return { confirmation: undefined };
+    if (!holds(call)) return undefined;
+    return { confirmation: this.#isGenuine(confirmation, call) ? confirmation : undefined };
   }
 
-  /** Undefined if the stored vote is not an answer to this question, or is an approval without a valid signature. */
-  async #confirmationOf(step: StepRecord): Promise<ConfirmationRecord | undefined> {
-    const { callId, parts } = this.#options;
-    const { confirmation, call } = (await parts.ledger.load({ confirmation: textOf(step) })) ?? {};
-    if (confirmation === undefined || call?.id !== callId) return undefined;
-    if (confirmation.status !== "approved") return confirmation;
-    if (confirmation.votes.at(-1)?.confirmed !== true) return undefined;
-    const { secret } = parts;
-    const isGenuine =
+  /** False if the stored vote is not an answer to this question, or is an approval without a valid signature. */
+  #isGenuine(confirmation: ConfirmationRecord, call: CallRecord): boolean {
+    if (confirmation.status !== "approved") return true;
+    if (confirmation.votes.at(-1)?.confirmed !== true) return false;
+    const { secret } = this.#options.parts;
+    return (
       questionIsGenuine(secret, confirmation) &&
       confirmation.votes.every(
         (vote) => secret === undefined || voteIsGenuine(secret, { confirmation, call }, vote),
-      );
-    return isGenuine ? confirmation : undefined;
+      )
+    );
   }
 
   #diverge(what: string): Promise<never> {

@@ -8,7 +8,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set(["ledger-busy", "ledger-unreacha
 
 /** What is to be stored, and how hard it is tried. */
 export interface Storing<T> {
-  /** For the log. */
+  /** For the log, as in "Cannot …": "store the outcome of call 7". */
   readonly what: string;
   readonly store: () => Promise<T>;
   /** Tried beside it, once it is late. */

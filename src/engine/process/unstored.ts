@@ -1,7 +1,7 @@
 import { CountersignError } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
 
-/** Results that only this process knows and that could not be stored for too long. */
+/** What this process has to store or read, and could not for too long. */
 export class Unstored {
   readonly #onError: (error: unknown) => void;
   readonly #late = new Set<{ readonly what: string; readonly reason: string }>();
@@ -10,14 +10,14 @@ export class Unstored {
     this.#onError = onError;
   }
 
-  /** Marks something as late, until the returned function is called. */
+  /** Marks work as late ("store the outcome of …"), until the returned function is called. */
   add(what: string, cause: unknown): () => void {
     const late = { what, reason: errorText(cause) };
     this.#late.add(late);
     this.#onError(
       new CountersignError(
         "ledger-unreachable",
-        `Cannot store ${what} (${late.reason}). Retrying; until it is stored, this process is not ready.`,
+        `Cannot ${what} (${late.reason}). Retrying; until it succeeds, this process is not ready.`,
         { cause },
       ),
     );
@@ -28,6 +28,6 @@ export class Unstored {
   check(): void {
     const [first] = this.#late;
     if (first === undefined) return;
-    throw new CountersignError("ledger-unreachable", `Cannot store ${first.what} (${first.reason}).`);
+    throw new CountersignError("ledger-unreachable", `Cannot ${first.what} (${first.reason}).`);
   }
 }

@@ -9,6 +9,8 @@ export interface ActorOptions {
   readonly effects: string;
   readonly seed: number;
   readonly scenarios: readonly ScenarioName[];
+  /** The Runner's option, if it is not its default. */
+  readonly maxLostAttempts?: number;
 }
 
 /** One session of a run; its name says its scenario. */

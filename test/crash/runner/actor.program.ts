@@ -9,8 +9,6 @@ import { CommitKiller, deadly } from "./killer.ts";
 import { SCENARIOS, type ScenarioName } from "./scenarios.ts";
 import { RunnerWorld } from "./world.ts";
 
-const MOST_KILLS = 1_000;
-
 const SWEEP_MS = 30;
 
 /**
@@ -23,8 +21,11 @@ class Actor {
   readonly #killer: CommitKiller;
   readonly #runners: ReadonlyMap<ScenarioName, Runner>;
   readonly #people: Deciders;
+  readonly #limits: { readonly maxLostAttempts?: number };
 
   constructor(options: ActorOptions, inner: Ledger) {
+    const { maxLostAttempts } = options;
+    this.#limits = maxLostAttempts === undefined ? {} : { maxLostAttempts };
     this.#killer = new CommitKiller();
     this.#ledger = telling(deadly(inner, this.#killer));
     this.#file = new LedgerFile(options.ledger);
@@ -56,8 +57,7 @@ class Actor {
       ledger: this.#ledger,
       secret: SECRET,
       leaseMs: LEASE_MS,
-      // So many kills at random hit the same step more than five times; what the limit does has tests of its own.
-      maxLostAttempts: MOST_KILLS,
+      ...this.#limits,
       heartbeatMs: HEARTBEAT_MS,
       hostName: `actor-${process.pid}`,
     });

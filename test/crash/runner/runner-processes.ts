@@ -7,7 +7,6 @@ import { assertKilled } from "../lives.ts";
 import type { ActorLine, ActorOptions, Go, SessionId } from "./acting.ts";
 import { judge } from "./judge.ts";
 import type { CommitStrike } from "./killer.ts";
-import type { ScenarioName } from "./scenarios.ts";
 
 /** Far more than anything here takes, on a busy machine too. */
 const PATIENCE_MS = 30_000;
@@ -29,11 +28,11 @@ export class RunnerProcesses {
 
   static async gather(
     resources: Resources,
-    { scenarios, seed }: { readonly scenarios: readonly ScenarioName[]; readonly seed: number },
+    options: Pick<ActorOptions, "scenarios" | "seed" | "maxLostAttempts">,
   ): Promise<RunnerProcesses> {
     const folder = await resources.folder();
     const place = { ledger: join(folder, "ledger.db"), effects: join(folder, "effects.jsonl") };
-    return new RunnerProcesses(resources, { ...place, scenarios, seed });
+    return new RunnerProcesses(resources, { ...place, ...options });
   }
 
   /** One more session, for the next process to begin. */
