@@ -1,5 +1,6 @@
 import {
   entrySubject,
+  findSessionKey,
   type JournalRecord,
   type Ledger,
   type Principal,
@@ -123,7 +124,7 @@ async function scopeOf(
     });
   }
   const all = { mostReads: MOST_READS, wanted: () => true };
-  return session === undefined ? all : { ...all, stream: await streamOf(ledger, session) };
+  return session === undefined ? all : { ...all, stream: await findSessionKey(ledger, session) };
 }
 
 /** Is the record about this question, or about its call and no question in particular? */
@@ -136,19 +137,6 @@ function isAbout(
   if (entry.state !== "readable") return false;
   const { confirmation, call } = entrySubject(entry);
   return confirmation === undefined ? call === asked.call : confirmation === asked.confirmation;
-}
-
-async function streamOf(ledger: Ledger, given: string): Promise<string> {
-  const [, app, user, id] = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(given) ?? [];
-  const named =
-    app === undefined || user === undefined || id === undefined
-      ? undefined
-      : await ledger.load({ session: { app, user, id } });
-  const found = named ?? (await ledger.load({ sessionKey: given }));
-  if (found !== undefined) return found.session.key;
-  throw new CountersignError("unknown-session", `There is no session "${given}".`, {
-    details: { field: "session", hint: "Use its key, or app/user/id." },
-  });
 }
 
 function tell({ seq, at, kind, stream, n, body, hash }: JournalRecord): AuditRecord {

@@ -1,11 +1,10 @@
 import type { Archive, CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
-import { type Database, hasNul, type Row } from "./connection/index.ts";
-
-const COLUMNS = "seq, session, n, at, kinds, digest, hash, events, body";
+import { CHECKPOINT_COLUMNS, LOG_COLUMNS, toCheckpoint, toLogRow } from "../sql/log-rows.ts";
+import { type Database, hasNul } from "./connection/index.ts";
 
 /** As many rows of a page as have bodies of so many bytes together, and one at least. Too long ones are not read. */
 const within = (page: string, bytes: string, order = "seq"): string =>
-  `select ${COLUMNS} from (select p.*, row_number() over (order by ${order}) as nth, ` +
+  `select ${LOG_COLUMNS} from (select p.*, row_number() over (order by ${order}) as nth, ` +
   `sum(octet_length(p.body)) over (order by ${order}) as total from (${page}) p) q ` +
   `where nth = 1 or ${bytes}::bigint is null or coalesce(total, 0) <= ${bytes}::bigint order by seq`;
 
@@ -18,7 +17,7 @@ const NEWEST_OF = within(`${OF_SESSION} order by n desc limit $4`, "$5", "seq de
 
 const ARCHIVE = "select archived from countersign.log where session = $1 and n = $2";
 
-const CHECKPOINT = "select k, last_seq, count, root, hash, at from countersign.checkpoints";
+const CHECKPOINT = `select ${CHECKPOINT_COLUMNS} from countersign.checkpoints`;
 const CHECKPOINTS = `${CHECKPOINT} where k > $1 order by k limit $2`;
 const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
 const SEAL =
@@ -78,29 +77,4 @@ export async function insertCheckpoint(
 ): Promise<boolean> {
   const values = [k, lastSeq, count, root, hash, at, upon?.row ?? null, upon?.previous ?? null];
   return (await database.run(SEAL, values)) === 1;
-}
-
-function toLogRow([seq, session, n, at, kinds, digest, hash, events, body]: Row): LogRow {
-  return {
-    seq: seq as number,
-    session: session as string,
-    n: n as number,
-    at: at as number,
-    kinds: kinds === "" ? [] : (JSON.parse(kinds as string) as string[]),
-    digest: digest as string,
-    hash: hash as string,
-    events: events as number,
-    body: body as string | null,
-  };
-}
-
-function toCheckpoint([k, lastSeq, count, root, hash, at]: Row): CheckpointRecord {
-  return {
-    k: k as number,
-    lastSeq: lastSeq as number,
-    count: count as number,
-    root: root as string,
-    hash: hash as string,
-    at: at as number,
-  };
 }

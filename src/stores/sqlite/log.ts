@@ -1,8 +1,9 @@
 import type { Archive, CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
+import { CHECKPOINT_COLUMNS, LOG_COLUMNS, toCheckpoint, toLogRow } from "../sql/log-rows.ts";
 import type { Database } from "./connection/database.ts";
-import type { Row, SqlValue } from "./connection/driver.ts";
+import type { SqlValue } from "./connection/driver.ts";
 
-const SELECT = "select seq, session, n, at, kinds, digest, hash, events, body from log";
+const SELECT = `select ${LOG_COLUMNS} from log`;
 const OLDEST = `${SELECT} where seq > ? and seq <= ? order by seq limit ?`;
 const NEWEST = `${SELECT} where seq > ? and seq <= ? order by seq desc limit ?`;
 const OLDEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n limit ?`;
@@ -10,7 +11,7 @@ const NEWEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n d
 const ARCHIVE = "select archived from log where session = ? and n = ?";
 const HAS_ROW = "select 1 from log where seq = ? and hash = ?";
 
-const CHECKPOINT = "select k, last_seq, count, root, hash, at from checkpoints";
+const CHECKPOINT = `select ${CHECKPOINT_COLUMNS} from checkpoints`;
 const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
 const CHECKPOINTS = `${CHECKPOINT} where k > ? order by k limit ?`;
 const HAS_CHECKPOINT = "select 1 from checkpoints where k = ? and hash = ?";
@@ -67,29 +68,4 @@ function readRows(
     found.push(read);
   }
   return last === true ? found.reverse() : found;
-}
-
-function toLogRow([seq, session, n, at, kinds, digest, hash, events, body]: Row): LogRow {
-  return {
-    seq: seq as number,
-    session: session as string,
-    n: n as number,
-    at: at as number,
-    kinds: kinds === "" ? [] : (JSON.parse(kinds as string) as string[]),
-    digest: digest as string,
-    hash: hash as string,
-    events: events as number,
-    body: body as string | null,
-  };
-}
-
-function toCheckpoint([k, lastSeq, count, root, hash, at]: Row): CheckpointRecord {
-  return {
-    k: k as number,
-    lastSeq: lastSeq as number,
-    count: count as number,
-    root: root as string,
-    hash: hash as string,
-    at: at as number,
-  };
 }

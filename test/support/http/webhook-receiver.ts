@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LoopbackServer } from "./loopback-server.ts";
 
 /** A request as it arrived. */
 export interface Received {
@@ -19,11 +18,9 @@ export function status(code: number, headers: { readonly [name: string]: string 
 }
 
 /** A real HTTP server that takes webhooks and does with them what a test says. */
-export class WebhookReceiver {
+export class WebhookReceiver extends LoopbackServer {
   readonly #received: Received[] = [];
   readonly #waiters = new Set<() => void>();
-  #server: Server | undefined;
-  #port = 0;
   answer: Answer = status(204);
 
   get received(): readonly Received[] {
@@ -31,29 +28,7 @@ export class WebhookReceiver {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  /** Begins to listen, at the same port as before where it did before. */
-  async listen(): Promise<this> {
-    if (this.#server !== undefined) return this;
-    const server = createServer((request, response) => void this.#take(request, response));
-    server.listen(this.#port, "127.0.0.1");
-    await once(server, "listening");
-    this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
-    return this;
-  }
-
-  /** Breaks off all connections and takes no more. */
-  async close(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    this.#server = undefined;
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
+    return this.origin;
   }
 
   /** Resolves once so many requests have arrived in all. */
@@ -71,18 +46,11 @@ export class WebhookReceiver {
     }
   }
 
-  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-    } catch {
-      // The sender went away.
-      return;
-    }
+  protected answerTo(request: IncomingMessage, body: string, response: ServerResponse): void {
     const received = {
       id: String(request.headers["webhook-id"]),
       headers: request.headers,
-      body: Buffer.concat(chunks).toString(),
+      body,
       path: request.url ?? "",
     };
     this.#received.push(received);

@@ -1,8 +1,7 @@
 import { createHmac } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RecipientPlay } from "../../../src/channels/channel.contract.ts";
+import { LoopbackServer } from "../http/loopback-server.ts";
 import { faultOf } from "./limits.ts";
 
 export type Json = { readonly [name: string]: unknown };
@@ -38,12 +37,10 @@ interface ApiCall {
 }
 
 /** A server that speaks the part of Slack's Web API that we use, and presses buttons as people do. */
-export class SlackStandIn {
+export class SlackStandIn extends LoopbackServer {
   readonly calls: ApiCall[] = [];
   readonly views: Json[] = [];
   readonly #messages: SlackMessage[] = [];
-  #server: Server | undefined;
-  #port = 0;
   #count = 0;
   play: RecipientPlay = { kind: "accept" };
   users: ReadonlySet<string> = new Set(["U0ANA", "U0BOB", "U0MEG"]);
@@ -51,7 +48,7 @@ export class SlackStandIn {
   tokens: ReadonlySet<string> = new Set([WORKSPACE.token]);
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/api/`;
+    return `${this.origin}/api/`;
   }
 
   /** All messages, the oldest first. */
@@ -59,41 +56,14 @@ export class SlackStandIn {
     return this.#messages;
   }
 
-  async listen(): Promise<this> {
-    if (this.#server !== undefined) return this;
-    const server = createServer((request, response) => void this.#take(request, response));
-    server.listen(this.#port, "127.0.0.1");
-    await once(server, "listening");
-    this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
-    return this;
-  }
-
-  async close(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    this.#server = undefined;
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  }
-
   /** The messages of one conversation, without those in threads. */
   in(channel: string): readonly SlackMessage[] {
     return this.#messages.filter((each) => each.channel === channel && each.thread_ts === undefined);
   }
 
-  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-    } catch {
-      // The sender went away.
-      return;
-    }
+  protected answerTo(request: IncomingMessage, body: string, response: ServerResponse): void {
     const method = (request.url ?? "").replace("/api/", "");
-    const args = readArgs(Buffer.concat(chunks).toString());
+    const args = readArgs(body);
     const { play } = this;
     if (play.kind === "fail") return void response.writeHead(500).end();
     if (play.kind === "busy")

@@ -1,5 +1,4 @@
-import type { JournalRecord, Ledger } from "../../../engine/index.ts";
-import { CountersignError } from "../../../protocol/index.ts";
+import { findSessionKey, type JournalRecord, type Ledger } from "../../../engine/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { printRecord, recordBody } from "../../journal-line.ts";
@@ -45,7 +44,7 @@ export const auditLog: Command = {
 async function* recordsOf(ledger: Ledger, { flags }: Invocation): AsyncGenerator<JournalRecord> {
   const after = flags.number("after", 0) ?? 0;
   const name = flags.text("session");
-  const stream = name === undefined ? undefined : await streamOf(ledger, name);
+  const stream = name === undefined ? undefined : await findSessionKey(ledger, name);
   let last = stream === undefined ? after : 0;
   for (;;) {
     const page =
@@ -57,20 +56,4 @@ async function* recordsOf(ledger: Ledger, { flags }: Invocation): AsyncGenerator
     if (newest === undefined || page.length < PAGE) return;
     last = stream === undefined ? newest.seq : newest.n;
   }
-}
-
-/** A session by its key or by its name. */
-async function streamOf(ledger: Ledger, given: string): Promise<string> {
-  const [, app, user, id] = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(given) ?? [];
-  const named =
-    app === undefined || user === undefined || id === undefined
-      ? undefined
-      : await ledger.load({ session: { app, user, id } });
-  const found = named ?? (await ledger.load({ sessionKey: given }));
-  if (found !== undefined) return found.session.key;
-  throw new CountersignError(
-    "unknown-session",
-    `There is no session "${given}". Use its key, or app/user/id, for example gate:refund/gate/order-17.`,
-    { details: { field: "session" } },
-  );
 }
