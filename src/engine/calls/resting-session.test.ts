@@ -40,3 +40,31 @@ test("a frame taken over from a dead process is stepped with what that process w
   expect(seen).toEqual([1, 3]);
   await ledger.close();
 });
+
+test("a long session is read once, and its next steps see what the ledger has", async () => {
+  const clock = new ManualClock();
+  const ledger = await createLedger("memory:", { clock });
+  const { engine, watched } = killableEngine(ledger, clock);
+  const events = Array.from({ length: 500 }, (_, n) => modelSays(`earlier ${n}, ${"long ".repeat(50)}`));
+  await engine.createSession(session, {}, { events });
+  const seen: unknown[] = [];
+  engine.host(
+    hostOf("bank", {}, async (frame) => {
+      seen.push(await historyOf(partsOf(engine), frame));
+      await finishFrame(partsOf(engine), frame, { status: "done", event: modelSays("hi") });
+    }),
+  );
+  const reads: number[] = [];
+  const stored: unknown[] = [];
+  for (const n of [1, 2, 3]) {
+    const received = await receiveMessage(partsOf(engine), message(session, "hello", `i${n}`));
+    if (!received.ok) throw new Error(received.message);
+    stored.push(await ledger.events(received.frame.session));
+    partsOf(engine).executions.step(received.frame);
+    await partsOf(engine).executions.idle();
+    reads.push(watched.count("events"));
+  }
+  expect(reads).toEqual([1, 1, 1]);
+  expect(seen).toEqual(stored);
+  await ledger.close();
+});

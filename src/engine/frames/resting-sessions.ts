@@ -5,9 +5,12 @@ import type { SessionCache } from "./session-cache.ts";
 const MOST_RESTING = 256;
 /** For so long. Another process may erase the session, and nobody tells this one. */
 const RESTING_MS = 5 * 60_000;
+/** So much their events may take together. One long session may take it all: each of its messages needs all its events. */
+const MOST_BYTES = 16_000_000;
 
 interface Resting {
   readonly cache: SessionCache;
+  readonly bytes: number;
   readonly since: number;
 }
 
@@ -16,6 +19,7 @@ export class RestingSessions {
   readonly #clock: Clock;
   /** Oldest first. */
   readonly #sessions = new Map<string, Resting>();
+  #bytes = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -26,24 +30,31 @@ export class RestingSessions {
   }
 
   add(session: string, cache: SessionCache): void {
-    this.#sessions.delete(session);
-    this.#sessions.set(session, { cache, since: this.#clock.monotonic() });
+    this.#drop(session);
+    const { bytes } = cache;
+    this.#sessions.set(session, { cache, bytes, since: this.#clock.monotonic() });
+    this.#bytes += bytes;
     this.forgetOld();
   }
 
   /** Its events are kept elsewhere from now on, or nowhere. */
   take(session: string): SessionCache | undefined {
     this.forgetOld();
-    const resting = this.#sessions.get(session);
-    this.#sessions.delete(session);
-    return resting?.cache;
+    return this.#drop(session)?.cache;
   }
 
   forgetOld(): void {
     const oldest = this.#clock.monotonic() - RESTING_MS;
     for (const [session, { since }] of this.#sessions) {
-      if (since > oldest && this.size <= MOST_RESTING) return;
-      this.#sessions.delete(session);
+      if (since > oldest && this.size <= MOST_RESTING && this.#bytes <= MOST_BYTES) return;
+      this.#drop(session);
     }
+  }
+
+  #drop(session: string): Resting | undefined {
+    const resting = this.#sessions.get(session);
+    this.#bytes -= resting?.bytes ?? 0;
+    this.#sessions.delete(session);
+    return resting;
   }
 }

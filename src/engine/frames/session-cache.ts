@@ -11,9 +11,6 @@ export interface Rest {
   readonly asked: readonly AskedCall[];
 }
 
-/** Of the events of a session that are kept while it waits for people. */
-const MOST_BYTES = 64_000;
-
 /**
  * The events of a session that this process committed without interruption. The next step, or a caller that waits, need
  * not read them again. If another process commits in between, our next commit notices it, and the cache starts again.
@@ -39,9 +36,14 @@ export class SessionCache {
     for (const text of draft.eventTexts) this.#events.push(text);
   }
 
-  /** Is it small enough to be kept while nothing runs, and not of an erased session? */
+  /** May it be kept while nothing runs? Not if its session was erased. */
   get mayRest(): boolean {
-    return this.#session !== undefined && !this.#isErased && this.#session.bytes <= MOST_BYTES;
+    return this.#session !== undefined && !this.#isErased;
+  }
+
+  /** The most that its events take in memory. */
+  get bytes(): number {
+    return this.#session?.bytes ?? 0;
   }
 
   /** With this draft the run stopped; exactly these questions are open in its session. */
