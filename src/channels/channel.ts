@@ -1,5 +1,7 @@
-import type { Confirmation } from "../engine/index.ts";
+import type { Confirmation, Told } from "../engine/index.ts";
 import type { Receive } from "./inbound.ts";
+
+export type { Told } from "../engine/index.ts";
 
 /**
  * The type of a notice. `settled`: an unknown call now has an outcome, from a person or from a late result. `voted`
@@ -40,17 +42,6 @@ export interface Notice {
   /** The link to its card. Opening it decides nothing. */
   readonly link?: string;
 }
-
-/** Whether the recipients got it. A failure is retried, not before `retryAfterMs`, unless it is `final`. */
-export type Told =
-  | { readonly ok: true }
-  | {
-      readonly ok: false;
-      /** For the operator; must not contain a secret. */
-      readonly reason: string;
-      readonly retryAfterMs?: number;
-      readonly final?: true;
-    };
 
 /**
  * A way to reach people who do not have the inbox open. It announces confirmations, updates what it announced, and

@@ -1,13 +1,18 @@
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { useResources } from "../../test/support/resources.ts";
-import { Engine, type Ledger, ManualClock, OutcomeUnknown } from "../engine/index.ts";
+import {
+  DEFAULT_DELIVERY_SETTINGS,
+  type DeliveryFailure,
+  Engine,
+  type Ledger,
+  ManualClock,
+  OutcomeUnknown,
+} from "../engine/index.ts";
 import { tryApprove, tryDeny } from "../engine/testing/try-decide.ts";
 import { createLedger } from "../stores/index.ts";
 import type { Channel, Notice, Told } from "./channel.ts";
-import type { DeliveryFailure } from "./channel-deliveries.ts";
 import { type Deliveries, type DeliveriesOptions, startDeliveries } from "./delivery.ts";
-import { DEFAULT_DELIVERY_SETTINGS } from "./delivery-settings.ts";
 
 const resources = useResources();
 const STEP_MS = 30;

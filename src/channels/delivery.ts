@@ -1,8 +1,15 @@
-import { type Clock, type Ledger, systemClock } from "../engine/index.ts";
+import {
+  type Clock,
+  DEFAULT_DELIVERY_SETTINGS,
+  type DeliveryFailure,
+  type DeliverySettings,
+  type Ledger,
+  OutboxWorker,
+  systemClock,
+} from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Channel } from "./channel.ts";
-import { ChannelDeliveries, type DeliveryFailure } from "./channel-deliveries.ts";
-import { DEFAULT_DELIVERY_SETTINGS, type DeliverySettings } from "./delivery-settings.ts";
+import { isWanted, noticeTypeOf, readNotice } from "./notices.ts";
 
 /** Options of {@link startDeliveries}. */
 export interface DeliveriesOptions extends Partial<DeliverySettings> {
@@ -42,12 +49,15 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const release = clock.hold();
   const running = channels.map(
     (channel) =>
-      new ChannelDeliveries({
+      new OutboxWorker({
         ledger,
-        channel,
+        queue: { name: channel.name, wants: (record) => isWanted(noticeTypeOf(record), channel) },
         clock,
         settings,
-        link,
+        send: async (delivery, signal) => {
+          const notice = await readNotice(ledger, delivery, link);
+          return notice === undefined ? { ok: true } : channel.tell(notice, signal);
+        },
         onFailure: onFailure ?? (() => {}),
         onError: onError ?? (() => {}),
       }),

@@ -1,11 +1,14 @@
+export {
+  DEFAULT_DELIVERY_SETTINGS,
+  type DeliveryFailure,
+  type DeliverySettings,
+} from "../engine/index.ts";
 export type { Channel, NotedCall, Notice, NoticeType, Told } from "./channel.ts";
-export type { DeliveryFailure } from "./channel-deliveries.ts";
 export {
   type Deliveries,
   type DeliveriesOptions,
   startDeliveries,
 } from "./delivery.ts";
-export { DEFAULT_DELIVERY_SETTINGS, type DeliverySettings } from "./delivery-settings.ts";
 export {
   type ChannelDecision,
   createInbound,

@@ -8,6 +8,7 @@ import {
   parseEntry,
   redact,
   toConfirmation,
+  turnOf,
 } from "../engine/index.ts";
 import type { Channel, NotedCall, Notice, NoticeType } from "./channel.ts";
 
@@ -114,7 +115,7 @@ async function readSubject(ledger: Ledger, record: JournalRecord): Promise<Subje
   }
   const about: NotedCall = {
     callId: call.wireId,
-    turn: call.frame === undefined ? call.id : `${call.frame}.${call.turn}`,
+    turn: turnOf(call),
     status: call.status,
     app: call.app,
     agent: call.agent,

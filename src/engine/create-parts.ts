@@ -7,7 +7,14 @@ import { chainHasher } from "./journal/index.ts";
 import { checkSecret, InFlight, SessionQueue } from "./ledger/index.ts";
 import type { EngineParts } from "./parts.ts";
 import { NO_DIRECTORY } from "./people/index.ts";
-import { AcknowledgedCommits, Lease, NoticeWriter, Reconciler, Unstored } from "./process/index.ts";
+import {
+  AcknowledgedCommits,
+  Lease,
+  NoticeWriter,
+  Reconciler,
+  recoverCall,
+  Unstored,
+} from "./process/index.ts";
 
 /** Makes what every command of an engine works with. */
 export function createParts(
@@ -50,6 +57,12 @@ export function createParts(
     ready: onceDone(() => checkSecret(ledger, secret)),
     get executions() {
       return executions;
+    },
+    recoverLost: async (callId) => {
+      // Fences whoever is overdue.
+      await ledger.due([], 1);
+      const { claimed } = await recoverCall(parts, callId);
+      if (claimed !== undefined) executions.start(claimed);
     },
   };
   const executions = new Executions(parts);

@@ -1,7 +1,7 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { headText, prune, seal, type Verification, type VerifyOptions, verify } from "./audit/index.ts";
 import { CallerCalls } from "./callers/index.ts";
-import { type Call, type Executions, toCall, untilEnded } from "./calls/index.ts";
+import { type Call, type Executions, toCall, untilEnded, type WaitOptions } from "./calls/index.ts";
 import type { Trace } from "./common/index.ts";
 import { createParts } from "./create-parts.ts";
 import {
@@ -56,7 +56,7 @@ export class Engine {
 
   /** @internal Decisions with their records, for the other parts of this package. */
   readonly decisions: Decisions;
-  /** @internal Calls that their callers run. */
+  /** Calls that their callers run: agent frameworks in this process, and programs elsewhere. */
   readonly callers: CallerCalls;
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
@@ -182,9 +182,12 @@ export class Engine {
     return readPending(this.ledger, { ...wanted, viewer: by && toPrincipal(by) });
   }
 
-  /** Resolves when the call has ended or its outcome is unknown, wherever it runs. */
-  async finished(callId: string): Promise<Call> {
-    return untilEnded(this.#parts, callId);
+  /**
+   * Resolves when the call has ended or its outcome is unknown, wherever it runs; after `timeoutMs` to the call as it is
+   * then.
+   */
+  async finished(callId: string, wait: WaitOptions = {}): Promise<Call> {
+    return untilEnded(this.#parts, callId, wait);
   }
 
   /** @internal Creates a session, with initial state and events if given. */

@@ -1,10 +1,20 @@
 export { type Fault, findSessionKey, type Verification } from "./audit/index.ts";
-export type {
-  CallerCalls,
-  CallerEnd,
-  CallerOutcome,
-  CallerRef,
-  CallerStatus,
+export {
+  type CallerBody,
+  type CallerCalls,
+  type CallerEnd,
+  type CallerOutcome,
+  type CallerRef,
+  type CallerStatus,
+  type CallerThread,
+  type CallRequest,
+  callKey,
+  type OnReady,
+  type OnReadyOptions,
+  type ReadyNotices,
+  type ReadyTurn,
+  type ToldToModel,
+  toldToModel,
 } from "./callers/index.ts";
 export {
   type AskOptions,
@@ -20,6 +30,7 @@ export {
   type StepContext,
   type StepOptions,
   toCall,
+  type WaitOptions,
 } from "./calls/index.ts";
 export {
   bytesOf,
@@ -75,6 +86,13 @@ export {
   type Tried,
   type VoteWithdrawn,
 } from "./decisions/index.ts";
+export {
+  DEFAULT_DELIVERY_SETTINGS,
+  type DeliveryFailure,
+  type DeliverySettings,
+  OutboxWorker,
+  type Told,
+} from "./deliveries/index.ts";
 export { Engine, partsOf } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export {
@@ -202,6 +220,7 @@ export {
   searchableWords,
   type Target,
   toRememberedRun,
+  turnOf,
   type UnknownCallsRequest,
   type Vote,
   type Write,

@@ -79,6 +79,8 @@ export interface EngineParts {
   readonly ready: () => Promise<void> | undefined;
   /** What runs here; notified of every draft that this process has committed. */
   readonly executions: Executions;
+  /** Recovers a call if the process or the caller that held it is lost. Otherwise it does nothing. */
+  readonly recoverLost: (callId: string) => Promise<void>;
   /** Claims frames that are ready, and steps them here. */
   readonly takeUp: (frames: readonly string[]) => Promise<void>;
 }

@@ -100,6 +100,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "lifecycle",
     "journal",
     "ledger",
+    "deliveries",
     "store",
     "frames",
     "questions",

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../../pro
 import { redact } from "../common/index.ts";
 import type { CallRecord, CallStatus, ConfirmationRecord, SessionRecord } from "../ledger/index.ts";
 import { type Confirmation, toConfirmation } from "../questions/index.ts";
+import { messageOf } from "./wording.ts";
 
 /** `allowed`: the caller may claim it. The others are as everywhere. */
 export type CallerStatus =
@@ -76,7 +77,11 @@ export function callerOutcome({ call, session, confirmation }: StoredCallerCall)
     ...(status === "succeeded" && call.result !== undefined ? { result: call.result } : {}),
     ...(error === undefined ? {} : { error }),
     ...(reason === undefined ? {} : { reason }),
-    message: messageOf(status, { error, reason }),
+    message: messageOf({
+      status,
+      ...(error === undefined ? {} : { error }),
+      ...(reason === undefined ? {} : { reason }),
+    }),
   };
 }
 
@@ -84,33 +89,6 @@ function reasonOf(call: CallRecord, confirmation: ConfirmationRecord | undefined
   if (call.status !== "denied" && call.status !== "cancelled") return undefined;
   const said = call.status === "denied" ? confirmation?.votes.at(-1)?.reason : undefined;
   return said ?? textOf(call.result, "reason");
-}
-
-function messageOf(
-  status: CallerStatus,
-  { error, reason }: { readonly error: string | undefined; readonly reason: string | undefined },
-): string {
-  const why = reason === undefined ? "." : `: ${reason}`;
-  switch (status) {
-    case "pending":
-      return "The call waits for a person's approval. It has not run.";
-    case "allowed":
-      return "The call may run. Claim it first.";
-    case "executing":
-      return "The call is running.";
-    case "succeeded":
-      return "The call succeeded.";
-    case "failed":
-      return `The call failed: ${error ?? "no reason given"}`;
-    case "unknown":
-      return "The call started, and its outcome is unknown. A person must settle it. Do not run it again.";
-    case "denied":
-      return `The call was denied and did not run${why}`;
-    case "expired":
-      return "Nobody decided in time. The call did not run.";
-    case "cancelled":
-      return `The call was withdrawn and did not run${why}`;
-  }
 }
 
 function textOf(value: JsonValue | undefined, key: string): string | undefined {

@@ -25,6 +25,7 @@ export function proposedTool(proposal: Proposal): GatedTool {
   };
   return {
     ...describedTool(definition),
+    ...(proposal.parsed === undefined ? {} : { parse: (args) => readShape(undefined).parse(args) }),
     confirmation: toConfirmationRules(
       {
         approvers: approversOf(proposal),

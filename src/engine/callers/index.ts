@@ -1,13 +1,17 @@
 /**
- * Calls that their caller runs: a program in any language asks here before it acts, waits, and reports what happened.
- * Decided here: which call a caller's key names (one call, for good); when the caller may start it (one claim, under a
- * lease that the caller renews); and what its word on the outcome changes. The gate, the questions, the decisions and
+ * Calls that their caller runs: a program in any language, or the code of an agent framework in this process, asks here
+ * before it acts, waits, and reports what happened. Decided here: which call a caller's key names (one call, for good);
+ * when the caller may start it (one claim, under a lease that is renewed); what its word on the outcome changes; when a
+ * turn has all its answers (`onReady`); and what a model is told (`toldToModel`). The gate, the questions, the decisions and
  * the recovery of lost claims are the same as for calls that run in our processes.
  */
 
-export { CallerCalls, type CallerRef } from "./caller-calls.ts";
+export { CallerCalls, type CallerRef, type CallerThread, type CallRequest } from "./caller-calls.ts";
 export type { CallerOutcome, CallerStatus } from "./caller-outcome.ts";
 export { storedCallerTool } from "./caller-tool.ts";
 export type { CallerClaim, ClaimRequest } from "./claim.ts";
-export type { Proposal } from "./proposal.ts";
+export { callKey } from "./key.ts";
+export type { OnReady, OnReadyOptions, ReadyNotices, ReadyTurn } from "./ready-notices.ts";
 export type { CallerEnd } from "./report.ts";
+export type { CallerBody } from "./run-here.ts";
+export { type ToldToModel, toldToModel } from "./wording.ts";

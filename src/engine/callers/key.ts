@@ -51,6 +51,25 @@ export function callerSession(of: {
   return { app: of.app, user: `${USER_PREFIX}${of.by}`, id: of.thread };
 }
 
+/** Who asked, of a session's user. */
+export function callerOfSession(user: string): string {
+  return user.startsWith(USER_PREFIX) ? user.slice(USER_PREFIX.length) : user;
+}
+
+const LONGEST_KEY = 256;
+
+/**
+ * The key of a framework's call: its thread and its own id in it. `occurrence` counts earlier calls of the thread with the
+ * same id, if the model's provider uses ids again.
+ */
+export function callKey(thread: string, id: string, occurrence = 0): string {
+  const key = [thread, id, ...(occurrence === 0 ? [] : [String(occurrence)])]
+    .map(encodeURIComponent)
+    .join("/");
+  if (key.length <= LONGEST_KEY) return key;
+  return `sha256/${createHash("sha256").update(key).digest("base64url")}`;
+}
+
 function toJson({ session, tool }: KeyedCall): JsonObject {
   return { app: session.app, thread: session.id, tool };
 }

@@ -15,9 +15,13 @@ export interface Proposal {
   readonly args: JsonObject;
   /** The conversation that the call belongs to; its open questions are limited together. Default: the key. */
   readonly thread?: string;
+  /** Names what the model asked for at once: `onReady` tells when every question of it is answered. Default: the key. */
+  readonly turn?: string;
   readonly description?: string;
   /** JSON Schema of the arguments. */
   readonly schema?: JsonObject;
+  /** The caller has parsed the arguments itself. The schema is then only shown, and checked when an approver changes them. */
+  readonly parsed?: true;
   /** False: a person is asked only if a policy says so. Default: true. */
   readonly requireConfirmation?: boolean;
   readonly hint?: string;
@@ -33,8 +37,8 @@ export interface Proposal {
 
 /** Refuses names that no ledger can store, and impossible options. */
 export function checkProposal(proposal: Proposal): void {
-  const { key, app, agent = app, tool, thread = key } = proposal;
-  for (const [field, name] of Object.entries({ key, app, agent, tool, thread })) {
+  const { key, app, agent = app, tool, thread = key, turn = key } = proposal;
+  for (const [field, name] of Object.entries({ key, app, agent, tool, thread, turn })) {
     const flaw = name === "" ? "is empty" : flawOfName(name);
     if (flaw !== undefined)
       throw new CountersignError("malformed-request", `The ${field} ${flaw}.`, { details: { field } });

@@ -185,7 +185,7 @@ function openQuestion(parts: EngineParts, draft: Draft, call: CallRecord, questi
 }
 
 function newCall(session: string, { proposal, tool, args, argsDigest }: NewCall): CallRecord {
-  const { key, app, agent = app } = proposal;
+  const { key, app, agent = app, turn } = proposal;
   return {
     id: `${session}.${key}`,
     session,
@@ -204,6 +204,7 @@ function newCall(session: string, { proposal, tool, args, argsDigest }: NewCall)
     secrets: tool.secrets,
     repeatable: tool.repeatable,
     runs: "caller",
+    ...(turn === undefined ? {} : { callerTurn: turn }),
     status: "waiting",
     attempt: 0,
     rounds: 0,

@@ -1,3 +1,4 @@
+import type { LiveTool } from "../host.ts";
 import {
   type CallRecord,
   type Conflict,
@@ -42,16 +43,18 @@ export interface ClaimInput {
   readonly draft?: Draft;
   /** The owner under which the caller itself runs the call; otherwise this process runs it. */
   readonly caller?: string;
+  /** As its caller has it now. Default: as this process knows it. */
+  readonly tool?: LiveTool;
 }
 
 /** Plans the claim of a call that is ready, or becomes ready in this commit. */
 export async function planClaim(
   parts: EngineParts,
   held: Snapshot & { readonly call: CallRecord },
-  { stored, first, last, caller, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
+  { stored, first, last, caller, tool, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
 ): Promise<Plan<Taken>> {
   const { call, confirmation, frame, session } = held;
-  const clearance = await clear(parts, held, { now: held.now, byCaller: caller !== undefined });
+  const clearance = await clear(parts, held, { now: held.now, byCaller: caller !== undefined, tool });
   if (!clearance.ok && clearance.elsewhere) return { value: { call } };
   if (!clearance.ok && mayHaveRun(stored)) return markBlocked(parts, { ...held, call: stored }, clearance);
   const owner = caller ?? (await parts.lease.hold());

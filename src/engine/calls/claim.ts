@@ -54,7 +54,14 @@ export async function clear(
     now,
     digested = false,
     byCaller = false,
-  }: { readonly now: number; readonly digested?: boolean; readonly byCaller?: boolean },
+    tool,
+  }: {
+    readonly now: number;
+    readonly digested?: boolean;
+    readonly byCaller?: boolean;
+    /** As its caller has it now. Default: as this process knows it. */
+    readonly tool?: LiveTool | undefined;
+  },
 ): Promise<Clearance> {
   const { call, confirmation } = about;
   const mayRun = call.runs === "caller" ? byCaller : hostOf(parts.hosts, call) !== undefined;
@@ -64,6 +71,7 @@ export async function clear(
   }
   const unbound = checkBinding(parts, call, { confirmation, now });
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
+  if (tool !== undefined) return judgeTool(tool, about);
   const looked = findTool(parts, call);
   // An unneeded await would cost every decision one turn of the event loop.
   const found = looked instanceof Promise ? await looked : looked;

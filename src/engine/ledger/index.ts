@@ -78,3 +78,4 @@ export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";
 export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
 export { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
+export { turnOf } from "./turn-of.ts";

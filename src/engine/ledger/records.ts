@@ -128,6 +128,8 @@ export interface CallRecord {
   readonly repeatable: boolean;
   /** The program that asked also runs it, under a lease of its own; no process of ours does. */
   readonly runs?: "caller";
+  /** Of a caller's call: what the program calls the model's turn that made it. */
+  readonly callerTurn?: string;
   /** That the call needed nobody when it was made; without it, only an approval lets it start. */
   readonly permit?: string;
   readonly status: CallStatus;

@@ -58,6 +58,7 @@ beforeEach(async () => {
     get executions() {
       return executions;
     },
+    recoverLost: async () => {},
     takeUp: async () => {},
   };
   const executions = new Executions(parts);

@@ -11,5 +11,6 @@ export { markRestored, type RestoreReport } from "./mark-restored.ts";
 export { type LedgerNotice, NOTICE_KINDS } from "./notice.ts";
 export { acknowledgeNotice, listNotices, NoticeWriter, openNotices, type StoredNotice } from "./notices.ts";
 export { Reconciler } from "./reconcile.ts";
+export { recoverCall } from "./recover.ts";
 export { Unstored } from "./unstored.ts";
 export { Worker, type WorkOptions } from "./worker.ts";

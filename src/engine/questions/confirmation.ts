@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
-import type { CallRecord, CardLayout, ConfirmationRecord, Vote } from "../ledger/index.ts";
+import {
+  type CallRecord,
+  type CardLayout,
+  type ConfirmationRecord,
+  turnOf,
+  type Vote,
+} from "../ledger/index.ts";
 import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "../lifecycle/index.ts";
 import {
   type Approvers,
@@ -139,7 +145,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
   return {
     id: confirmation.id,
     callId: call.wireId,
-    turn: call.frame === undefined ? call.id : `${call.frame}.${call.turn}`,
+    turn: turnOf(call),
     status: shownStatus(confirmation.status, call.status),
     app: confirmation.app,
     agent: confirmation.agent,

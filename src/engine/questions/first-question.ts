@@ -1,4 +1,4 @@
-import type { CallRecord, ConfirmationRecord, Ledger } from "../ledger/index.ts";
+import { type ConfirmationRecord, type Ledger, turnOf } from "../ledger/index.ts";
 
 const PAGE = 100;
 
@@ -24,8 +24,4 @@ export async function firstQuestion(
     if (first !== undefined || page.next === undefined) return first?.confirmation;
     cursor = page.next;
   }
-}
-
-function turnOf({ id, frame, turn }: Pick<CallRecord, "id" | "frame" | "turn">): string {
-  return frame === undefined ? id : `${frame}.${turn}`;
 }

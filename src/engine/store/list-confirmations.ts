@@ -7,6 +7,7 @@ import {
   type ConfirmationWithCall,
   type ListRequest,
   type Page,
+  turnOf,
   wordsOf,
 } from "../ledger/index.ts";
 import { shownStatus } from "../lifecycle/index.ts";
@@ -282,11 +283,6 @@ function fits(filter: ConfirmationFilter, { confirmation, call }: ConfirmationWi
     return false;
   if (status !== undefined && !status.includes(shownStatus(confirmation.status, call.status))) return false;
   return turn === undefined || turn === turnOf(call);
-}
-
-// `<frame>.<number>`, or the id of a call that no model made.
-function turnOf({ id, frame, turn }: CallRecord): string {
-  return frame === undefined ? id : `${frame}.${turn}`;
 }
 
 function sizeOf(item: ConfirmationWithCall): number {

@@ -1,6 +1,5 @@
 import {
   type Asker,
-  type CallRecord,
   type Confirmation,
   type ConfirmationWithCall,
   isRequester,
@@ -8,6 +7,7 @@ import {
   mayDecide,
   type Principal,
   type Ruled,
+  turnOf,
 } from "../../engine/index.ts";
 import { hasScope } from "../scopes.ts";
 import { type CallOwner, ownerOf } from "./calls.ts";
@@ -70,8 +70,4 @@ function askerShown({ id, kind, authenticated }: Asker): Asker {
 // The person who decides needs the context; the requester was there.
 function mayRead(rule: Ruled, principal: Principal): boolean {
   return hasScope(principal, "admin", "act-as") || isRequester(rule, principal) || mayDecide(rule, principal);
-}
-
-function turnOf({ id, frame, turn }: CallRecord): string {
-  return frame === undefined ? id : `${frame}.${turn}`;
 }

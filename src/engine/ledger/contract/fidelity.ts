@@ -67,6 +67,7 @@ const call: Required<CallRecord> = {
   secrets: ["/a~1b", "/pin"],
   repeatable: true,
   runs: "caller",
+  callerTurn: "t\u00fcrn 4",
   status: "executing",
   attempt: 2,
   owner: "o",

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
-import { wrapLedger } from "../../test/support/ledger/ledger-proxy.ts";
-import { useResources } from "../../test/support/resources.ts";
-import type { Ledger } from "../engine/index.ts";
-import { SessionWriter } from "../engine/ledger/contract/build.ts";
-import { createLedger } from "../stores/index.ts";
-import { JournalReader } from "./journal-reader.ts";
+import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
+import { useResources } from "../../../test/support/resources.ts";
+import { createLedger } from "../../stores/index.ts";
+import { SessionWriter } from "../ledger/contract/build.ts";
+import type { Ledger } from "../ledger/index.ts";
+import { OutboxReader } from "./outbox-reader.ts";
 
 const resources = useResources();
 const CHANNEL = "webhook";
 const NEWS = "confirmation-requested";
+const queue = { name: CHANNEL, wants: ({ kind }: { readonly kind: string }) => kind === NEWS };
 
 async function open(): Promise<Ledger> {
   const ledger = await createLedger("memory:");
@@ -34,7 +35,7 @@ async function dueIn(ledger: Ledger): Promise<readonly string[]> {
 
 test("puts what is to be told into the outbox, once, however many read", async () => {
   const ledger = await open();
-  const readers = [1, 2, 3].map(() => new JournalReader(ledger, { name: CHANNEL }));
+  const readers = [1, 2, 3].map(() => new OutboxReader(ledger, queue));
   await write(ledger, "s1", "one", NEWS, "two");
   await Promise.all(readers.map((reader) => reader.enqueueNew()));
   expect(await dueIn(ledger)).toEqual([`${NEWS} of s1`]);
@@ -63,7 +64,7 @@ test("looks again with one statement where nothing is new", async () => {
       },
     },
   });
-  const reader = new JournalReader(watched, { name: CHANNEL });
+  const reader = new OutboxReader(watched, queue);
   await reader.enqueueNew();
   expect(asked).toEqual(["place", "journal"]);
   await reader.enqueueNew();
@@ -76,7 +77,7 @@ test("a database that lost its last records and gave their numbers to others is 
   await write(after, "s1", "one");
   await write(after, "s2", NEWS);
   let ledger = before;
-  const reader = new JournalReader(
+  const reader = new OutboxReader(
     wrapLedger(before, {
       journal: { records: (range) => ledger.journal.records(range) },
       outbox: {
@@ -84,7 +85,7 @@ test("a database that lost its last records and gave their numbers to others is 
         enqueue: (batch) => ledger.outbox.enqueue(batch),
       },
     }),
-    { name: CHANNEL },
+    queue,
   );
   await reader.enqueueNew();
   ledger = after;

@@ -1,12 +1,24 @@
-import { type Delivery, type DeliveryEnd, jitter } from "../engine/index.ts";
-import type { Told } from "./channel.ts";
+import { jitter } from "../common/index.ts";
+import type { Delivery, DeliveryEnd } from "../journal/index.ts";
+
+/** Whether the recipients got it. A failure is retried, not before `retryAfterMs`, unless it is `final`. */
+export type Told =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** For the operator; must not contain a secret. */
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      readonly final?: true;
+    };
 
 /** Settings of deliveries. Times are in milliseconds. */
 export interface DeliverySettings {
   /** How long one attempt may take. */
   readonly timeoutMs: number;
   /**
-   * How long a process holds a message that it is sending; longer than an attempt. After that another process sends it.
+   * How long a process holds a message that it is sending. After that another process sends it. A hold that is shorter
+   * than an attempt may take is renewed meanwhile.
    */
   readonly holdMs: number;
   /** Before the second attempt; each further one waits twice as long, up to `longestRetryMs`. */

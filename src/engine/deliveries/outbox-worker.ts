@@ -1,8 +1,8 @@
-import type { Clock, Delivery, DeliveryEnd, Ledger } from "../engine/index.ts";
-import type { Channel, Told } from "./channel.ts";
-import { type DeliverySettings, retryDelayMs, toEnd } from "./delivery-settings.ts";
-import { JournalReader } from "./journal-reader.ts";
-import { readNotice } from "./notices.ts";
+import type { Clock } from "../common/index.ts";
+import type { Delivery, DeliveryEnd } from "../journal/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import { type DeliverySettings, retryDelayMs, type Told, toEnd } from "./delivery-settings.ts";
+import { OutboxReader, type Queue } from "./outbox-reader.ts";
 
 // The polling interval if no change is reported.
 const SWEEP_MS = 5_000;
@@ -12,6 +12,7 @@ const STOP_GRACE_MS = 2_000;
 // While a recipient fails, one message is tried from time to time, more often than each message is retried.
 const PAUSE_SHARE = 10;
 const LONGEST_PAUSE_MS = 60_000;
+const RENEWALS_PER_HOLD = 3;
 
 /** An attempt that did not reach its recipient. */
 export interface DeliveryFailure {
@@ -24,20 +25,21 @@ export interface DeliveryFailure {
   readonly dead: boolean;
 }
 
-export interface ChannelDeliveriesInput {
+export interface OutboxWorkerInput {
   readonly ledger: Ledger;
-  readonly channel: Channel;
+  readonly queue: Queue;
   readonly clock: Clock;
   readonly settings: DeliverySettings;
-  readonly link: ((confirmationId: string) => string) | undefined;
+  /** Sends one message; it may have been sent before. Must end soon after the signal aborts. */
+  readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<Told>;
   readonly onFailure: (failure: DeliveryFailure) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** One process's work for one channel. Memory only says when to poll; everything else is in the ledger. */
-export class ChannelDeliveries {
-  readonly #input: ChannelDeliveriesInput;
-  readonly #reader: JournalReader;
+/** One process's work for one queue. Memory only says when to poll; everything else is in the ledger. */
+export class OutboxWorker {
+  readonly #input: OutboxWorkerInput;
+  readonly #reader: OutboxReader;
   readonly #sending = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   /** Ends what is being sent, once stopping has taken long enough. */
@@ -51,9 +53,9 @@ export class ChannelDeliveries {
   #failures = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(input: ChannelDeliveriesInput) {
+  constructor(input: OutboxWorkerInput) {
     this.#input = input;
-    this.#reader = new JournalReader(input.ledger, input.channel);
+    this.#reader = new OutboxReader(input.ledger, input.queue);
     this.#stopped = this.#loop();
   }
 
@@ -101,10 +103,10 @@ export class ChannelDeliveries {
   }
 
   async #takeUp(): Promise<void> {
-    const { channel, ledger, settings, clock, onError } = this.#input;
+    const { queue, ledger, settings, clock, onError } = this.#input;
     const limit = this.#free();
     if (clock.monotonic() < this.#pausedUntil || limit <= 0) return;
-    const taken = await ledger.outbox.takeDeliveries(channel.name, { limit, holdMs: settings.holdMs });
+    const taken = await ledger.outbox.takeDeliveries(queue.name, { limit, holdMs: settings.holdMs });
     for (const delivery of taken) {
       const sending = this.#send(delivery)
         .catch(onError)
@@ -123,19 +125,18 @@ export class ChannelDeliveries {
   }
 
   async #untilNext(): Promise<number> {
-    const { channel, ledger, clock } = this.#input;
+    const { queue, ledger, clock } = this.#input;
     const pauseMs = this.#pausedUntil - clock.monotonic();
     if (pauseMs > 0) return Math.min(pauseMs, SWEEP_MS);
     // Whatever ends wakes the loop.
     if (this.#free() <= 0) return SWEEP_MS;
-    const next = await ledger.outbox.nextDeliveryAt(channel.name);
+    const next = await ledger.outbox.nextDeliveryAt(queue.name);
     return next === undefined ? SWEEP_MS : Math.min(Math.max(next - ledger.now, 1), SWEEP_MS);
   }
 
   async #send(delivery: Delivery): Promise<void> {
-    const { channel, ledger, link, settings, onFailure } = this.#input;
-    const notice = await readNotice(ledger, delivery, link);
-    const told: Told = notice === undefined ? { ok: true } : await this.#tell(channel, notice);
+    const { ledger, settings, onFailure } = this.#input;
+    const told = await this.#tell(delivery);
     const end: DeliveryEnd =
       !told.ok && this.#hurry.signal.aborted
         ? { as: "postponed", forMs: 0, error: told.reason }
@@ -143,25 +144,40 @@ export class ChannelDeliveries {
     await ledger.outbox.endDelivery(delivery, end);
     this.#pace(told);
     if (told.ok) return;
-    const { seq: sequence, attempt } = delivery;
-    onFailure({ channel: channel.name, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
+    const { channel, seq: sequence, attempt } = delivery;
+    onFailure({ channel, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
   }
 
-  async #tell(channel: Channel, notice: Parameters<Channel["tell"]>[0]): Promise<Told> {
-    const { clock, settings } = this.#input;
+  async #tell(delivery: Delivery): Promise<Told> {
+    const { clock, settings, send } = this.#input;
     const done = new AbortController();
     const late = new AbortController();
     const timer = clock.sleep(settings.timeoutMs, done.signal).then(() => {
       if (!done.signal.aborted) late.abort(new DOMException("Timed out.", "TimeoutError"));
     });
+    const renewing = this.#renew(delivery, done.signal);
     try {
-      return await channel.tell(notice, AbortSignal.any([late.signal, this.#hurry.signal]));
+      return await send(delivery, AbortSignal.any([late.signal, this.#hurry.signal]));
     } catch (error) {
       this.#input.onError(error);
-      return { ok: false, reason: "The channel failed. See the server log." };
+      return { ok: false, reason: "The handler failed. See the server log." };
     } finally {
       done.abort();
       await timer;
+      await renewing;
+    }
+  }
+
+  /** Keeps the hold of an attempt that may take longer than it. */
+  async #renew(delivery: Delivery, done: AbortSignal): Promise<void> {
+    const { clock, ledger, settings, onError } = this.#input;
+    const { holdMs, timeoutMs } = settings;
+    if (timeoutMs < holdMs) return;
+    const held = { as: "postponed", forMs: holdMs, error: "It is being handled." } as const;
+    for (;;) {
+      await clock.sleepInBackground(holdMs / RENEWALS_PER_HOLD, done);
+      if (done.aborted) return;
+      await ledger.outbox.endDelivery(delivery, held).catch(onError);
     }
   }
 

@@ -1,12 +1,5 @@
-import {
-  commitsBetween,
-  type JournalPlace,
-  type JournalRecord,
-  type Ledger,
-  recordsAfter,
-} from "../engine/index.ts";
-import type { Channel } from "./channel.ts";
-import { isWanted, noticeTypeOf } from "./notices.ts";
+import { commitsBetween, type JournalPlace, recordsAfter } from "../journal/index.ts";
+import type { JournalRecord, Ledger } from "../ledger/index.ts";
 
 // A record may have a megabyte of arguments.
 const PAGE = 50;
@@ -14,18 +7,25 @@ const PAGE = 50;
 // again.
 const FAR = 10_000;
 
-/** Queues a channel's notices from the journal in the outbox. Its memory only saves reads. */
-export class JournalReader {
+/** A queue in the outbox, and which records of the journal enter it. */
+export interface Queue {
+  /** Identifies it in the ledger; a new name starts at the journal's end. */
+  readonly name: string;
+  readonly wants: (record: JournalRecord) => boolean | Promise<boolean>;
+}
+
+/** Fills a queue of the outbox from the journal. Its memory only saves reads. */
+export class OutboxReader {
   readonly #ledger: Ledger;
-  readonly #channel: Pick<Channel, "name" | "keepsCurrent">;
+  readonly #queue: Queue;
   /** As it was last known; wrong if another process has moved it since, which `enqueue` notices. */
   #place: number | undefined;
   /** The newest record that was read; between the stored position and it there was nothing to send. */
   #last: JournalPlace | undefined;
 
-  constructor(ledger: Ledger, channel: Pick<Channel, "name" | "keepsCurrent">) {
+  constructor(ledger: Ledger, queue: Queue) {
     this.#ledger = ledger;
-    this.#channel = channel;
+    this.#queue = queue;
   }
 
   /** Everything that was committed before this was called; of several processes one does it. */
@@ -35,17 +35,19 @@ export class JournalReader {
 
   /** True: there may be more. */
   async #enqueuePage(): Promise<boolean> {
-    this.#place ??= await this.#ledger.outbox.channelPlace(this.#channel.name);
+    this.#place ??= await this.#ledger.outbox.channelPlace(this.#queue.name);
     const from = this.#place;
     const records = await this.#readAfter(from);
     if (records === undefined) return this.#forget();
     const last = records.at(-1);
     if (last === undefined) return false;
-    const seqs = records
-      .filter((record) => isWanted(noticeTypeOf(record), this.#channel))
-      .map(({ seq }) => seq);
+    const seqs: number[] = [];
+    for (const record of records) {
+      const wanted = this.#queue.wants(record);
+      if (wanted instanceof Promise ? await wanted : wanted) seqs.push(record.seq);
+    }
     if (seqs.length > 0 || commitsBetween(from, last.seq) >= FAR) {
-      const batch = { channel: this.#channel.name, from, to: last.seq, seqs };
+      const batch = { channel: this.#queue.name, from, to: last.seq, seqs };
       // Refused: another process was first; the next turn starts where it stopped.
       if (!(await this.#ledger.outbox.enqueue(batch))) return this.#forget();
       this.#place = last.seq;
