@@ -25,6 +25,10 @@ export type FindingCode =
   | "lost-decision"
   | "lost-record"
   | "lost-answer"
+  /** The votes that stand are not those that the journal tells of, or one of them is there twice. */
+  | "wrong-votes"
+  /** People were told of the same thing twice. */
+  | "told-twice"
   /** A call was taken from a process whose lease still ran. */
   | "early-takeover"
   /** A call's history is not a path through the lifecycle. */
@@ -82,6 +86,7 @@ export async function check(input: {
   checkPromises(evidence, report);
   checkTakeovers(evidence, report);
   checkHistories(evidence, report);
+  checkVotes(ledger, report);
   if (input.moment === "running") return findings;
   checkRest(evidence, report);
   await checkOwnWord(input.ledger, evidence, report);
@@ -180,6 +185,17 @@ function checkPromises({ ledger, calls, histories, promised }: Evidence, report:
           line.session,
         );
     }
+    if (line.type === "voted" || line.type === "unvoted") {
+      const kind = line.type === "voted" ? "vote-cast" : "vote-withdrawn";
+      const kept = ledger.journal.some(
+        (record) =>
+          record.kind === kind &&
+          record.body["confirmation"] === line.confirmation &&
+          isJsonObject(record.body["by"]) &&
+          record.body["by"]["id"] === line.by,
+      );
+      if (!kept) report("lost-decision", `${line.confirmation}: no ${kind} of ${line.by}`);
+    }
     if (line.type === "settled-call") {
       const kept = histories
         .get(line.call)
@@ -235,6 +251,30 @@ function checkHistories({ calls, histories }: Evidence, report: Report): void {
   }
   for (const id of calls.keys()) {
     if (!histories.has(id)) report("illegal-history", `${id}: the journal does not know the call`);
+  }
+}
+
+const VOTED = /^(vote-cast|confirmation-(approved|denied))$/;
+
+/** The votes of a question are those that its records tell of, one after another; people are told once of each thing. */
+function checkVotes({ confirmations, journal }: LedgerContents, report: Report): void {
+  const lines = Map.groupBy(journal, ({ body }) => body["confirmation"]);
+  for (const { id, votes } of confirmations) {
+    const standing = new Set<JsonValue | undefined>();
+    const told = new Set<string>();
+    for (const { kind, body } of lines.get(id) ?? []) {
+      const by = isJsonObject(body["by"]) ? body["by"]["id"] : undefined;
+      for (const gone of (body["ended"] ?? []) as readonly string[]) standing.delete(gone);
+      if (kind === "vote-withdrawn") standing.delete(by);
+      if (VOTED.test(kind)) standing.add(by);
+      if (kind !== "confirmation-reminded" && kind !== "confirmation-escalated") continue;
+      const news = `${kind} of ${String(body["due"])}`;
+      if (told.has(news)) report("told-twice", `${id}: ${news}`);
+      told.add(news);
+    }
+    const stored = votes.map(({ by }) => by.id);
+    if (stored.join() !== [...standing].join())
+      report("wrong-votes", `${id} has votes of ${stored.join()}; the journal tells of ${[...standing].join()}`);
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type GatedFunction,
   type GateOptions,
   OutcomeUnknown,
+  type Policy,
 } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
 import { WATCH } from "../support/ledger/ledger-view.ts";
@@ -28,7 +29,24 @@ const OPTIONS: { readonly [kind in GateKind]: GateOptions<JsonObject> } = {
   worded: { onDenied: "invoke", expiresInMs: EXPIRES_IN_MS },
   fails: { requireConfirmation: true },
   unsure: { requireConfirmation: true },
+  votes: { requireConfirmation: true },
 };
+
+/** For `votes`: who votes, and who may fill in for them after a while. */
+export const VOTERS: readonly string[] = ["vera", "viktor"];
+export const CHIEF = "chief";
+
+/** Two voters must approve `votes`; they are reminded, and then the chief may fill in. */
+export const votesPolicy: Policy = ({ tool }) =>
+  tool === "votes"
+    ? {
+        outcome: "confirm",
+        reason: "needs two votes",
+        requirements: [{ from: { users: VOTERS }, count: 2 }],
+        remindAfterMs: [60],
+        escalate: [{ afterMs: 120, to: { users: [CHIEF] } }],
+      }
+    : undefined;
 
 /** Puts one function of each kind behind the engine's gate. */
 export function defineGates(
@@ -36,7 +54,7 @@ export function defineGates(
   world: World,
 ): ReadonlyMap<Kind, GatedFunction<JsonObject, JsonValue>> {
   const gates = new Map<Kind, GatedFunction<JsonObject, JsonValue>>();
-  for (const kind of KINDS) {
+  for (const kind of [...KINDS, "votes"] as const) {
     if (isConversation(kind)) continue;
     const gate = kind as GateKind;
     gates.set(kind, engine.gate(kind, OPTIONS[gate], bodyOf(gate, world)));

@@ -70,6 +70,11 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
     case "late-result":
     case "decision-refused":
       return place;
+    case "vote-cast":
+    case "vote-withdrawn":
+    case "confirmation-reminded":
+    case "confirmation-escalated":
+      return place.status === "waiting" || place.status === "suspended" ? place : undefined;
     case "confirmation-cancelled":
       // Taken back because its call ran, which then is `unknown`.
       return body["callMayHaveRun"] === true ? place : move(place, "cancel");

@@ -8,7 +8,7 @@ import { type LedgerView, WATCH } from "../support/ledger/ledger-view.ts";
 import { openView, urlOf } from "../support/ledger/open-view.ts";
 import { listen, programOptions } from "../support/processes/program.ts";
 import { Agent } from "./agent.ts";
-import { defineGates, defineWatch } from "./gates.ts";
+import { defineGates, defineWatch, votesPolicy } from "./gates.ts";
 import {
   complain,
   HEARTBEAT_MS,
@@ -55,6 +55,7 @@ async function main(options: LifeOptions): Promise<void> {
     heartbeatMs,
     secret: SECRET,
     hostName: "life",
+    policy: votesPolicy,
     onNotice: ({ kind, details }) => tell({ type: "notice", kind, details }),
   });
   const view = openView(options.ledger);

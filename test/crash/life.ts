@@ -24,7 +24,8 @@ export const KINDS = [
   "converse",
   "delegate",
 ] as const;
-export type Kind = (typeof KINDS)[number];
+/** `votes` needs two votes and the people who fill in; it takes longer than the others, so only runs of its own have it. */
+export type Kind = (typeof KINDS)[number] | "votes";
 
 /** What one process of a run is to do. Which sessions there are follows from `kinds` and `sessions`. */
 export interface LifeOptions {
@@ -62,6 +63,8 @@ export type LifeLine =
       readonly session: string;
       readonly confirmed: boolean;
     })
+  /** A vote that does not decide, or its withdrawal. */
+  | (Line & { readonly type: "voted" | "unvoted"; readonly confirmation: string; readonly by: string })
   | (Line & { readonly type: "withdrawn"; readonly confirmation: string; readonly session: string })
   | (Line & { readonly type: "refused"; readonly confirmation: string; readonly code: string })
   /** The lease of this owner was renewed, no earlier than then. */

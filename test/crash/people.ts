@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { CallRecord, ConfirmationRecord, Engine, Settlement } from "../../src/engine/index.ts";
 import type { LedgerView } from "../support/ledger/ledger-view.ts";
 import { fractionOf } from "../support/random.ts";
+import { CHIEF, VOTERS } from "./gates.ts";
 import { complain, type LifeOptions, tell } from "./life.ts";
 
 const BOSS = { by: { id: "boss" } };
@@ -51,6 +52,7 @@ export class People {
 
   async #decide(confirmation: ConfirmationRecord): Promise<void> {
     const { id, session } = confirmation;
+    if (confirmation.tool === "votes") return this.#vote(confirmation);
     const verdict = await this.#verdict(confirmation);
     if (verdict === "ignore") return;
     if (verdict === "withdraw") {
@@ -63,6 +65,26 @@ export class People {
     await Promise.all(
       Array.from({ length: clicks }, () => this.#submit(confirmation, verdict === "approve")),
     );
+  }
+
+  /** The first voter changes their mind, the second one stays, and the chief fills in for the first. */
+  async #vote({ id, session, votes, escalations = [] }: ConfirmationRecord): Promise<void> {
+    const { decisions, ledger } = this.#engine;
+    const [first = "", second = ""] = VOTERS;
+    const records = await ledger.journal.sessionRecords(session, { after: 0, limit: 100 });
+    const changed = records.some(({ kind }) => kind === "vote-withdrawn");
+    if (!changed && votes.length > 0) {
+      const taken = await decisions.withdrawVote(id, { by: { id: first } });
+      if (taken.ok) tell({ type: "unvoted", confirmation: id, by: first });
+      return;
+    }
+    const reached = escalations.some((one) => one.reached);
+    if (changed && votes.length > 0 && !reached) return;
+    const by = !changed ? first : votes.length === 0 ? second : CHIEF;
+    const receipt = await decisions.decide({ id, confirmed: true }, { by: { id: by } });
+    if (!receipt.ok) tell({ type: "refused", confirmation: id, code: receipt.code });
+    else if (receipt.confirmation.status === "requested") tell({ type: "voted", confirmation: id, by });
+    else tell({ type: "decided", confirmation: id, session, confirmed: true });
   }
 
   async #submit({ id, session }: ConfirmationRecord, confirmed: boolean): Promise<void> {
@@ -115,9 +137,10 @@ export class People {
 
   async #settleCall(call: CallRecord): Promise<void> {
     const settlement = this.#settlement(call);
+    const acting = call.tool === "votes" ? { by: { id: CHIEF } } : BOSS;
     // What lost its approval cannot be run again; then they say so.
     for (const said of [settlement, NOT_AGAIN]) {
-      const settled = await this.#engine.decisions.settle({ call: call.id }, said, BOSS);
+      const settled = await this.#engine.decisions.settle({ call: call.id }, said, acting);
       if (settled.ok) tell({ type: "settled-call", call: call.id, as: said.as });
       if (settled.ok || said.as !== "retry") return;
     }

@@ -6,6 +6,10 @@ export type CommitPoint =
   | "model-turn"
   | "request"
   | "start"
+  | "vote"
+  | "withdraw-vote"
+  | "remind"
+  | "escalate"
   | "approve"
   | "deny"
   | "expire"
@@ -57,9 +61,17 @@ const STEPS = {
   undone: undefined,
 } as const;
 
+const RECORDS: { readonly [kind: string]: CommitPoint } = {
+  "vote-cast": "vote",
+  "vote-withdrawn": "withdraw-vote",
+  "confirmation-reminded": "remind",
+  "confirmation-escalated": "escalate",
+};
+
 /** What the commit does, in our names. */
 export function pointsOf({ writes, log }: Pick<Commit, "writes" | "log">): ReadonlySet<CommitPoint> {
   const points = new Set<CommitPoint | undefined>();
+  for (const kind of log.kinds) points.add(RECORDS[kind]);
   const settles = log.kinds.includes("call-settled");
   if (settles) points.add("settle");
   const decides = writes.some(({ kind }) => kind === "confirmation-update");

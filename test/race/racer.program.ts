@@ -3,6 +3,7 @@ import {
   Engine,
   type GatedFunction,
   type Ledger,
+  type Policy,
   type RefusedDecision,
 } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
@@ -19,16 +20,30 @@ import {
   type Answer,
   BRIEF_MS,
   type GateName,
+  QUORUMS,
+  type RacedVote,
   type RacerLine,
   type RacerMessage,
   type RacerOptions,
   type Replies,
   type Task,
+  type VoteAnswer,
+  VOTERS,
 } from "./racing.ts";
 
 const SWEEP_MS = 20;
 
 type Gate = GatedFunction<JsonObject, JsonValue>;
+
+const GATES: readonly GateName[] = ["quick", "slow", "brief", "pair", "many"];
+
+/** Several voters must approve what needs a quorum; two denials deny it. */
+const policy: Policy = ({ tool }) => {
+  const count = QUORUMS[tool as keyof typeof QUORUMS];
+  if (count === undefined) return undefined;
+  const requirements = [{ from: { users: VOTERS }, count }];
+  return { outcome: "confirm", reason: "needs a quorum", requirements, denials: 2 };
+};
 
 /** One process of a race. It does nothing of its own accord, unless it works. */
 class Racer {
@@ -44,12 +59,12 @@ class Racer {
     this.#options = options;
     const { leaseMs, heartbeatMs, name } = options;
     const ledger = prepared(inner, options);
-    this.#engine = new Engine({ ledger, leaseMs, heartbeatMs, hostName: name, secret: SECRET });
+    this.#engine = new Engine({ ledger, leaseMs, heartbeatMs, hostName: name, secret: SECRET, policy });
     this.#effects = new EffectsFile(options.effects);
     this.#view = openView(options.ledger);
     this.#host = new ConversationHost(this.#engine, tell);
     this.#engine.host(this.#host);
-    this.#gates = new Map((["quick", "slow", "brief"] as const).map((gate) => [gate, this.#gate(gate)]));
+    this.#gates = new Map(GATES.map((gate) => [gate, this.#gate(gate)]));
   }
 
   /** A call that a body is in waits for this. */
@@ -90,6 +105,9 @@ class Racer {
         return this.#open(task);
       case "decide":
         return this.#decide(task);
+      case "vote":
+        waitUntil(task.at);
+        return Promise.all(task.votes.map((vote) => this.#vote(task.confirmation, vote)));
       case "settle": {
         const settled = await this.#engine.decisions.settle(
           { call: task.call },
@@ -129,6 +147,19 @@ class Racer {
       return toAnswer(this.#engine, receipt);
     };
     return Promise.all(Array.from({ length: times }, one));
+  }
+
+  async #vote(id: string, { by, how }: RacedVote): Promise<VoteAnswer> {
+    const { decisions } = this.#engine;
+    const acting = { by: { id: by } };
+    const receipt =
+      how === "withdraw"
+        ? await decisions.withdrawVote(id, acting)
+        : await decisions.decide({ id, confirmed: how === "approve" }, acting);
+    const status = receipt.confirmation === undefined ? {} : { status: receipt.confirmation.status };
+    if (!receipt.ok) return { by, how, ok: false, code: receipt.code, ...status };
+    if (receipt.confirmation.status === "approved") await this.#engine.finished(receipt.call.id);
+    return { by, how, ok: true, repeated: receipt.repeated, ...status };
   }
 
   async #awaitCall({

@@ -27,6 +27,12 @@ export type Task =
       readonly times: number;
       readonly at?: number;
     }
+  | {
+      readonly do: "vote";
+      readonly confirmation: string;
+      readonly votes: readonly RacedVote[];
+      readonly at?: number;
+    }
   | { readonly do: "settle"; readonly call: string; readonly settlement: Settlement }
   | { readonly do: "await-call"; readonly call: string; readonly status: CallStatus }
   | { readonly do: "await-record"; readonly kind: string }
@@ -36,9 +42,32 @@ export type Task =
 /** How a step ends: with its frame, or with a turn that waits for a person. */
 export type Release = "finish" | "pause";
 
-/** `quick` ends at once, `slow` when it is told to, `brief` can be approved for a moment only. */
-export type GateName = "quick" | "slow" | "brief";
+/**
+ * `quick` ends at once, `slow` when it is told to, `brief` can be approved for a moment only; `pair` and `many` need
+ * the approvals of several voters.
+ */
+export type GateName = "quick" | "slow" | "brief" | keyof typeof QUORUMS;
+/** How many of the voters must approve. */
+export const QUORUMS = { pair: 2, many: 12 } as const;
+export const VOTERS: readonly string[] = Array.from({ length: 20 }, (_, index) => `voter-${index}`);
 export const BRIEF_MS = 100;
+
+/** What one voter does: all of it at the same moment as the others of the process. */
+export interface RacedVote {
+  readonly by: string;
+  readonly how: "approve" | "deny" | "withdraw";
+}
+
+/** What one voter was told. */
+export interface VoteAnswer {
+  readonly by: string;
+  readonly how: RacedVote["how"];
+  readonly ok: boolean;
+  readonly repeated?: boolean;
+  readonly code?: string;
+  /** The question as it was with this vote. */
+  readonly status?: string;
+}
 
 /** One of the answers to a decision. */
 export interface Answer {
@@ -56,6 +85,7 @@ export interface Answer {
 export interface Replies {
   readonly open: { readonly status: string; readonly confirmation: string; readonly call: string };
   readonly decide: readonly Answer[];
+  readonly vote: readonly VoteAnswer[];
   readonly settle: { readonly ok: boolean; readonly code?: string };
   readonly "await-call": { readonly attempt: number };
   readonly "await-record": { readonly seq: number };

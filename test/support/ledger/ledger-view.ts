@@ -21,6 +21,7 @@ export interface ConfirmationRow {
   readonly id: string;
   readonly call: string;
   readonly status: ConfirmationStatus;
+  readonly votes: readonly { readonly by: { readonly id: string } }[];
 }
 
 export interface JournalRow {
