@@ -158,6 +158,13 @@ export class Engine {
     return toConfirmation(cancelled, toPrincipal(acting.by));
   }
 
+  /** Withdraws one's own vote while more votes are needed. Throws if refused. */
+  async withdrawVote(id: string, acting: Acting): Promise<Confirmation> {
+    const withdrawn = await this.decisions.withdrawVote(id, acting);
+    if (!withdrawn.ok) throw refusalError(withdrawn);
+    return toConfirmation(withdrawn, toPrincipal(acting.by));
+  }
+
   /** Settles the call of a confirmation if its outcome is unknown. Throws if refused. */
   async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
     await this.#settle({ confirmation: id }, settlement, acting);

@@ -170,6 +170,11 @@ export class Runner {
     return (await this.engine()).cancel(id, acting);
   }
 
+  /** Withdraws one's own vote while more votes are needed. Throws if refused. */
+  async withdrawVote(id: string, acting: Acting): Promise<Confirmation> {
+    return (await this.engine()).withdrawVote(id, acting);
+  }
+
   /** Settles the call of a confirmation if its outcome is unknown. Throws if refused. */
   async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
     return (await this.engine()).settle(id, settlement, acting);

@@ -274,7 +274,10 @@ function checkVotes({ confirmations, journal }: LedgerContents, report: Report):
     }
     const stored = votes.map(({ by }) => by.id);
     if (stored.join() !== [...standing].join())
-      report("wrong-votes", `${id} has votes of ${stored.join()}; the journal tells of ${[...standing].join()}`);
+      report(
+        "wrong-votes",
+        `${id} has votes of ${stored.join()}; the journal tells of ${[...standing].join()}`,
+      );
   }
 }
 

@@ -27,8 +27,8 @@ import {
   type RacerOptions,
   type Replies,
   type Task,
-  type VoteAnswer,
   VOTERS,
+  type VoteAnswer,
 } from "./racing.ts";
 
 const SWEEP_MS = 20;

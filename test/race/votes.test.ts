@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/protocol/index.ts";
 import { effort } from "../support/effort.ts";
 import { useResources } from "../support/resources.ts";
 import { onPostgres, Race, type RacerHandle, soon } from "./race.ts";
-import { QUORUMS, type RacedVote, type VoteAnswer, VOTERS } from "./racing.ts";
+import { QUORUMS, type RacedVote, VOTERS, type VoteAnswer } from "./racing.ts";
 
 const PROCESSES = 4;
 /** A quarter of them on PostgreSQL, which takes longer. */

@@ -120,10 +120,10 @@ function judgeAgain(
   const vote = decidingVote(confirmation);
   if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...current };
   if (confirmation.status === "cancelled" || vote === undefined) {
-    return {
-      ...refusal("withdrawn", `The question was withdrawn: ${confirmation.withdrawal ?? "no reason given"}.`),
-      ...current,
-    };
+    const why = `The question was withdrawn: ${confirmation.withdrawal ?? "no reason given"}.`;
+    const { confirmation: next = confirmation.id } = call;
+    const now = next === confirmation.id ? "" : ` The new question is ${next}.`;
+    return { ...refusal("withdrawn", why + now), ...current };
   }
   const verdict = vote.confirmed ? "approved" : "denied";
   const at = new Date(vote.at).toISOString();

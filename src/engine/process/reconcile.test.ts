@@ -134,6 +134,15 @@ describe("a claim that this process does not know of", () => {
     expect(runs).toBe(0);
   });
 
+  test("runs again if it may be repeated, and counts as lost: nobody may say later that it did not begin", async () => {
+    const look = engine.gate("look", { idempotent: true }, async (_args: object, { attempt }) => attempt);
+    answerNothing();
+    await expect(look({}, { key: "k", by: ana })).rejects.toThrow("the answer was lost");
+    await beats(3);
+    await until(clock, async () => (await stored("look")).status === "succeeded");
+    expect(await stored("look")).toMatchObject({ attempt: 2, lost: 1, result: 2 });
+  });
+
   test("does not cost what runs beside it its lease, if the ledger was lost while it was asked", async () => {
     const pay = engine.gate("pay", {}, async () => "paid");
     watched.intercept("commit", async (pass, [commit]) => {

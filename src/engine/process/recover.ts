@@ -27,8 +27,8 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: Idle
     if (own === undefined ? await isHeld(parts, stored) : !isOwn(own, stored, stored.attempt))
       return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
-    // This process is alive: no attempt was lost.
-    const loss = own === undefined ? lossOf(stored) : {};
+    // Also of an attempt of this process: it may have run, whatever becomes of the call now.
+    const loss = lossOf(stored);
     const call: CallRecord = { ...stored, ...loss };
     const clearance = await clear(parts, { ...snapshot, call }, snapshot);
     const reason = whyNotAgain(parts, call);
@@ -100,7 +100,7 @@ function isOwn(own: IdleOwner, { owner }: { readonly owner?: string }, turn: num
   return owner === own.owner && turn === own.turn && own.isIdle();
 }
 
-/** One more process was lost with it. */
+/** One more attempt was lost: its process, or what the process had reported. */
 function lossOf({ lost = 0 }: { readonly lost?: number }): { readonly lost: number } {
   return { lost: lost + 1 };
 }

@@ -10,6 +10,7 @@ import {
   type Engine,
   type JsonObject,
   OutcomeUnknown,
+  type Policy,
   type PrincipalInput,
   Runner,
   tool,
@@ -44,14 +45,20 @@ export interface A2aServerOptions {
   readonly decisions?: boolean;
   /** A tool `hold` waits for this. */
   readonly held?: Promise<unknown>;
+  readonly policy?: Policy;
 }
 
 export async function startA2aServer(
   resources: Resources,
   options: A2aServerOptions = {},
 ): Promise<A2aServer> {
-  const { ledger = "memory:", login = false, decisions, held = Promise.resolve() } = options;
-  const engine = await createEngine({ ledger, leaseMs: 2_000, heartbeatMs: 500 });
+  const { ledger = "memory:", login = false, decisions, held = Promise.resolve(), policy } = options;
+  const engine = await createEngine({
+    ledger,
+    leaseMs: 2_000,
+    heartbeatMs: 500,
+    ...(policy === undefined ? {} : { policy }),
+  });
   const ran: WantedCall[] = [];
   const runner = new Runner({ agent: scriptedAgent(ran, held), engine });
   const worker = runner.work();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { inject, onTestFinished } from "vitest";
-import { createEngine, type Engine } from "../../../src/index.ts";
+import { createEngine, type Engine, type Policy } from "../../../src/index.ts";
 import { COMPILE_CACHE } from "./child.ts";
 
 /** The command's script. */
@@ -31,7 +31,7 @@ export interface Folder {
   /** The command's output as JSON. */
   json(args: readonly string[]): unknown;
   /** Opens the ledger in this process, for as long as `use` takes. */
-  withEngine<T>(use: (engine: Engine) => Promise<T>): Promise<T>;
+  withEngine<T>(use: (engine: Engine) => Promise<T>, policy?: Policy): Promise<T>;
   /** Starts the command in a pseudo-terminal. */
   terminal(args: readonly string[], env?: NodeJS.ProcessEnv): Terminal;
 }
@@ -85,8 +85,8 @@ export function makeFolder(): Folder {
     ledger,
     run,
     json: (args) => JSON.parse(run([...args, "--json"]).stdout) as unknown,
-    withEngine: async (use) => {
-      const engine = await createEngine({ ledger });
+    withEngine: async (use, policy) => {
+      const engine = await createEngine({ ledger, ...(policy === undefined ? {} : { policy }) });
       try {
         return await use(engine);
       } finally {
