@@ -260,19 +260,19 @@ const VOTED = /^(vote-cast|confirmation-(approved|denied))$/;
 function checkVotes({ confirmations, journal }: LedgerContents, report: Report): void {
   const lines = Map.groupBy(journal, ({ body }) => body["confirmation"]);
   for (const { id, votes } of confirmations) {
-    const standing = new Set<JsonValue | undefined>();
+    const standing = new Set<string>();
     const told = new Set<string>();
     for (const { kind, body } of lines.get(id) ?? []) {
-      const by = isJsonObject(body["by"]) ? body["by"]["id"] : undefined;
-      for (const gone of (body["ended"] ?? []) as readonly string[]) standing.delete(gone);
+      const by = isJsonObject(body["by"]) ? JSON.stringify(body["by"]["id"]) : "";
+      for (const gone of (body["ended"] ?? []) as readonly string[]) standing.delete(JSON.stringify(gone));
       if (kind === "vote-withdrawn") standing.delete(by);
       if (VOTED.test(kind)) standing.add(by);
       if (kind !== "confirmation-reminded" && kind !== "confirmation-escalated") continue;
-      const news = `${kind} of ${String(body["due"])}`;
+      const news = `${kind} of ${JSON.stringify(body["due"])}`;
       if (told.has(news)) report("told-twice", `${id}: ${news}`);
       told.add(news);
     }
-    const stored = votes.map(({ by }) => by.id);
+    const stored = votes.map(({ by }) => JSON.stringify(by.id));
     if (stored.join() !== [...standing].join())
       report(
         "wrong-votes",

@@ -21,14 +21,18 @@ const acts = fc.array(
   { maxLength: 12 },
 );
 
-/** Whatever people do, a call starts only with enough approvals of different persons, and once. */
+/**
+ * Whatever people do, a call starts only with enough approvals of different persons, and once. Resolves to how many
+ * questions were tried.
+ */
 export async function votesHold({
   url,
   numRuns,
 }: {
   readonly url: string;
   readonly numRuns: number;
-}): Promise<void> {
+}): Promise<number> {
+  let tried = 0;
   const policy = {
     judge: () => undefined,
     version: "v1",
@@ -41,6 +45,7 @@ export async function votesHold({
     fc.asyncProperty(requirements, fc.integer({ min: 1, max: 2 }), acts, async (asked, denials, steps) => {
       const question = { requirements: asked, requesters: ["rita"], denials };
       const { confirmation, call } = await fixture.ask({ tool: "pay", question });
+      tried += 1;
       /** The model: who said what last, while the question was open. */
       const said = new Map<string, boolean>();
       for (const { login, act } of steps) {
@@ -72,4 +77,5 @@ export async function votesHold({
     }),
     { numRuns },
   );
+  return tried;
 }

@@ -1,6 +1,6 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { votesHold } from "../../../test/model/votes.ts";
 
 test("whatever people do, a call starts only with enough approvals of different persons, and once", async () => {
-  await votesHold({ url: "memory:", numRuns: 60 });
+  expect(await votesHold({ url: "memory:", numRuns: 60 })).toBe(60);
 });
