@@ -9,7 +9,7 @@ import { createApp, openTelemetry } from "../../src/http/index.ts";
 import { Runner } from "../../src/index.ts";
 
 const shop = new Runner({ agent, ledger: "memory:", trace: openTelemetry }); // spans for decisions, claims, tools, models
-const approvals = createApp({ apps: { shop }, authenticate: (request) => userOf(request), logger }); // pino, or its like
+const approvals = createApp({ apps: { shop }, authenticate: (request) => userOf(request), logger }); // pino, or any logger with its methods
 
 // #endregion
 

@@ -1,6 +1,6 @@
 """Countersign's remote gate for Python. Needs only the standard library.
 
-    gate = Gate("http://localhost:7433", token="cst_...", app="shop")
+    gate = Gate("http://127.0.0.1:8000", token="cst_...", app="shop")
 
     @gate.gated(hint="Refund {amount} EUR to {customer}?")
     def refund(amount, customer):

@@ -50,7 +50,7 @@ export interface ShownAgain extends Pick<Question, "denials" | "remindAfterMs" |
   readonly requirements: readonly Requirement[];
   /** How long the question stays open; default: as the tool's author says. */
   readonly expiresInMs?: number;
-  /** Which rules spoke. */
+  /** Which rules applied. */
   readonly policy?: readonly PolicyNote[];
 }
 

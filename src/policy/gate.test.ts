@@ -75,7 +75,7 @@ async function opened() {
   return items.map(({ confirmation }) => confirmation);
 }
 
-test("a question says which rules of which version spoke, and what they saw, without secrets", async () => {
+test("a question says which rules of which version applied, and what they saw, without secrets", async () => {
   const outcome = await pay({ amount: 5000, to: "zoe", pin: "1234" }, { key: "k", by: bob });
   expect(outcome.status).toBe("pending");
   const [confirmation] = await opened();

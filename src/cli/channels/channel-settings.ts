@@ -28,7 +28,7 @@ export const CHANNELS_FLAG: Flags = {
   channels: {
     type: "string",
     value: "FILE",
-    help: "a JSON file that says who is reached by which channel: Slack or e-mail",
+    help: "a JSON file that says who is notified, and where: Slack, e-mail, rooms",
   },
 };
 

@@ -38,7 +38,7 @@ type CallerPlan =
   | { readonly kind: "ask"; readonly question: Question }
   | ({ readonly kind: "deny"; readonly result: JsonObject } & Ruled);
 
-/** The rules that spoke, for the journal. */
+/** The rules that applied, for the journal. */
 type Ruled = Pick<Ruling, "policy">;
 
 /** A call that is about to be stored. */

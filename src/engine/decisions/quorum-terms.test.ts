@@ -131,7 +131,7 @@ describe("amending", () => {
     expect(tried).toMatchObject({ ok: false, code: "not-an-approver" });
   });
 
-  test("by one who may fill in for the same rule keeps its clock, and notes the rules that spoke last", async () => {
+  test("by one who may fill in for the same rule keeps its clock, and notes the rules that applied last", async () => {
     const fixture = await openEngineFixture({ policy: anaThenCfo, secret: SECRET });
     const pay = fixture.engine.gate("pay", { amendable: true }, async (args: object) => ({ ...args }));
     const opened = await pay({ amount: 5 }, { key: "k", by: person("rita") });

@@ -2,7 +2,7 @@ import type { Ledger } from "../ledger/index.ts";
 
 const KIND = "policy";
 
-/** Stores the texts of policies that rules spoke from, by version. One write per version, none per call. */
+/** Stores the texts of policies whose rules applied, by version. One write per version, none per call. */
 export class PolicyTexts {
   readonly #ledger: Ledger;
   readonly #kept = new Set<string>();
@@ -20,7 +20,7 @@ export class PolicyTexts {
   }
 }
 
-/** The text of a policy of which a rule spoke here once; undefined if it is not stored. */
+/** The text of a policy whose rule applied here once; undefined if it is not stored. */
 export async function policyText(
   ledger: Pick<Ledger, "items">,
   version: string,

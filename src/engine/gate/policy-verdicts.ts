@@ -9,7 +9,7 @@ import type { Verdict } from "./verdict.ts";
 /** What one policy says about a call. */
 export interface PolicyOpinion {
   readonly verdicts: readonly Verdict[];
-  /** For the record; undefined if no rule spoke. */
+  /** For the record; undefined if no rule applied. */
   readonly note?: PolicyNote;
   /** The text to store under the note's version. */
   readonly text?: string;

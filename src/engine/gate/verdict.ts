@@ -33,7 +33,7 @@ export interface Ruling {
   readonly expiresInMs?: number;
   /** The arguments that every rule lets an approver change; undefined if no rule says. */
   readonly amendable?: readonly string[];
-  /** Which rules of which policies spoke, for the record. */
+  /** Which rules of which policies applied, for the record. */
   readonly policy?: readonly PolicyNote[];
   /** Only gates that the tool's own author set: what `withoutProvider: "run"` may answer. */
   readonly authorOnly: boolean;

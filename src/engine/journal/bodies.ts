@@ -50,11 +50,11 @@ export interface QuestionAsked extends AboutQuestion {
   readonly escalations?: readonly Escalation[];
   readonly definitionDigest: string;
   readonly expiresAt?: number;
-  /** Which rules spoke, and what they saw. */
+  /** Which rules applied, and what they saw. */
   readonly policy?: readonly PolicyNote[];
 }
 
-/** Which rules spoke about a call that nobody was asked about. */
+/** Which rules applied to a call that nobody was asked about. */
 interface Ruled {
   readonly policy?: readonly PolicyNote[];
 }

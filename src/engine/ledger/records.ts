@@ -30,7 +30,7 @@ export interface ChainHead {
 /** Who sent a message, as they were known then. */
 export type Asker = Pick<Principal, "id" | "kind" | "authenticated"> & Partial<Pick<Principal, "roles">>;
 
-/** One rule that spoke about a call, and what it saw. */
+/** one rule that applied to a call, and what it saw. */
 export interface SpokenRule {
   /** Its id; of a rule without one, the reason that it gave. */
   readonly rule?: string;
@@ -42,7 +42,7 @@ export interface SpokenRule {
   readonly observe?: boolean;
 }
 
-/** The rules of one policy that spoke about a call. */
+/** The rules of one policy that applied to a call. */
 export interface PolicyNote {
   /** Of a policy with an identity; its text is stored under it. */
   readonly version?: string;
@@ -254,7 +254,7 @@ export interface ConfirmationRecord {
   readonly requesters: readonly string[];
   /** Every one of these must be met. */
   readonly requirements: readonly Requirement[];
-  /** Which rules of which policies spoke when it was asked. */
+  /** Which rules of which policies applied when it was asked. */
   readonly policy?: readonly PolicyNote[];
   readonly invocation: string;
   readonly argsDigest: string;

@@ -26,7 +26,7 @@ export interface Question {
   readonly expiresInMs?: number;
   readonly remindAfterMs?: readonly number[];
   readonly escalate?: readonly QuestionEscalation[];
-  /** Which rules spoke. */
+  /** Which rules applied. */
   readonly policy?: readonly PolicyNote[];
 }
 

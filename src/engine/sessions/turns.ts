@@ -263,7 +263,7 @@ interface AnsweredCall {
   readonly result: JsonValue;
 }
 
-/** Which rules spoke about calls that nobody is asked about, by the call's id. */
+/** Which rules applied to calls that nobody is asked about, by the call's id. */
 type Notes = ReadonlyMap<string, readonly PolicyNote[]>;
 
 /** A turn's calls by what happens to them, each list in the model's order. */

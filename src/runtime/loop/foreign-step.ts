@@ -187,7 +187,7 @@ async function planDeed(
   return planned(planner, call, ruling.outcome === "confirm" && !gated ? notAsked(ruling) : ruling);
 }
 
-/** The same without a question. Which rules spoke is still recorded. */
+/** The same without a question. Which rules applied is still recorded. */
 function notAsked({ policy }: Ruling): Ruling {
   const noted = policy === undefined ? {} : { policy };
   return { outcome: "allow", why: [], requirements: [], authorOnly: false, ...noted };

@@ -8,11 +8,11 @@ import { withEngine } from "../../wiring.ts";
 
 export const policyExplain: Command = {
   name: "policy explain",
-  summary: "show which rules spoke about a confirmation, and what they saw",
+  summary: "show which rules applied to a confirmation, and what they saw",
   usage: "<id>",
   about:
     "<id> may be the last four or more characters of an id. Prints the version of the policy that judged the call, the rules that " +
-    "spoke, the values that their conditions read (without secrets), and each rule as it was written then.",
+    "applied, the values that their conditions read (without secrets), and each rule as it was written then.",
   words: { names: ["<id>"] },
   flags: LEDGER_FLAG,
   examples: [{ line: "policy explain k3f9x2ab", says: "why somebody was asked" }],
@@ -52,7 +52,7 @@ function print(
   { why, explained }: { readonly why: readonly string[]; readonly explained: readonly Explained[] },
 ): void {
   for (const reason of why) output.line(inert(reason));
-  if (explained.length === 0) output.line("No rule of a policy spoke.");
+  if (explained.length === 0) output.line("No policy rule applied.");
   for (const { version, rules } of explained) {
     output.line();
     output.line(output.style("bold", version === undefined ? "rules in code" : `policy ${inert(version)}`));
