@@ -1,4 +1,6 @@
-/** The engine without agents: a gate for any async function, decisions, the audit trail; and what a ledger must do. */
+/**
+ * The engine without agents: a gate for any async function, decisions, the audit journal; and what a ledger must do.
+ */
 export {
   type Acting,
   type Approvers,

@@ -78,7 +78,7 @@ export { createLedger, type LedgerOptions } from "./stores/index.ts";
 
 /** An engine's options, with the ledger also as a URL. */
 export interface CreateEngineOptions extends Omit<EngineOptions, "ledger"> {
-  /** `memory:`, `sqlite:path`, or a ledger of your own; `sqlite:countersign.db` if nothing is said. */
+  /** `memory:`, `sqlite:path`, `postgres://…`, or your own ledger. Default: `sqlite:countersign.db`. */
   readonly ledger?: string | Ledger;
 }
 
@@ -93,9 +93,9 @@ export async function createEngine(options: CreateEngineOptions = {}): Promise<E
 
 /** A Runner's options, with the ledger also as a URL and models found by name. */
 export interface RunnerOptions extends Omit<RuntimeRunnerOptions, "ledger" | "models"> {
-  /** `memory:`, `sqlite:path`, or a ledger of your own; `sqlite:countersign.db` if nothing is said. */
+  /** `memory:`, `sqlite:path`, `postgres://…`, or your own ledger. Default: `sqlite:countersign.db`. */
   readonly ledger?: string | Ledger;
-  /** Finds a model by its name; `gemini-*` is known if nothing is said. */
+  /** Finds a model by its name. Default: finds `gemini-*`. */
   readonly models?: RuntimeRunnerOptions["models"];
 }
 

@@ -22,7 +22,10 @@ export interface ChannelSubject {
   readonly channel: Channel;
   /** Sets what the recipient does from now on. */
   readonly play: (play: RecipientPlay) => Promise<void> | void;
-  /** Everything that has arrived, each as all the text that the recipient got, with the id it can know it by. */
+  /**
+   * Everything that has arrived, each as all the text that the recipient got, with the id by which the recipient can
+   * recognise it.
+   */
   readonly arrived: () => readonly { readonly id: string; readonly text: string }[];
   /** How many different messages a person finds there; what has the same id is one. */
   readonly found: () => number;

@@ -31,9 +31,9 @@ export interface Notice {
   /** The same at every attempt, so that recipients can detect duplicates. */
   readonly id: string;
   readonly type: NoticeType;
-  /** Grows in the order in which things happened; notices may arrive in another. */
+  /** Increases in the order of events; notices may arrive in a different order. */
   readonly sequence: number;
-  /** Grows with every change of what `about` shows: what has a lower one is older. */
+  /** Increases with every change of what `about` shows; a lower one is older. */
   readonly revision: number;
   /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
@@ -50,7 +50,7 @@ export interface Notice {
 export interface Channel {
   /** Identifies the channel's queue in the ledger; a new name starts at the journal's end. */
   readonly name: string;
-  /** It shows how things stand, so it gets `confirmation.voted` and `call.ended` too. */
+  /** It updates its messages, so it also gets `confirmation.voted` and `call.ended`. */
   readonly keepsCurrent?: boolean;
   /**
    * Sends one notice; it may have been sent before. Must end soon after the signal aborts. An unreachable or unwilling

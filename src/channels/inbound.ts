@@ -4,32 +4,32 @@ import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import type { Channel } from "./channel.ts";
 import { type ChannelPerson, toChannelPrincipal } from "./people.ts";
 
-/** A request of the medium, with its exact bytes: the medium signs those. */
+/** A request of the medium, with the exact bytes that it signed. */
 export interface InboundRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-/** What the medium is answered. */
+/** The answer to the medium. */
 export interface InboundAnswer {
   readonly status: number;
   readonly json?: JsonValue;
 }
 
 /**
- * Takes a request of the medium. Nobody has checked it: it must prove where it comes from before anything is looked up.
- * What is wrong with it is an answer, not an error.
+ * Handles a request of the medium. Nobody has checked it: verify its signature before you read anything else. Answer an
+ * invalid request; do not throw.
  */
-export type Receive = (request: InboundRequest, desk: Desk) => Promise<InboundAnswer>;
+export type Receive = (request: InboundRequest, approvals: ChannelApprovals) => Promise<InboundAnswer>;
 
 /** How a decision from a channel ended. */
 export type ChannelDecision =
   | { readonly ok: true; readonly confirmation: Confirmation }
   | Pick<RefusedDecision, "ok" | "code" | "message" | "field">;
 
-/** All that a channel can do with the ledger for the people who answer there: what they could do themselves. */
-export interface Desk {
+/** What a channel can do for the people who answer in it. */
+export interface ChannelApprovals {
   /** The confirmation as this person sees it; undefined if there is none. `can` says what they may do. */
   read(id: string, person: ChannelPerson): Promise<Confirmation | undefined>;
   /** Decides as this person. Resolves once committed. The version is the one that they saw. */
@@ -54,11 +54,11 @@ const ENTRY = /\/channels\/([^/]+)\/([^/]+)$/;
 
 /** Lets the media of these channels call back. Decisions are made with this engine, by the people who answer. */
 export function createInbound(engine: Engine, channels: readonly Channel[]): Inbound {
-  const entries = new Map<string, { readonly receive: Receive; readonly desk: Desk }>();
+  const entries = new Map<string, { readonly receive: Receive; readonly approvals: ChannelApprovals }>();
   for (const { name, entries: own = {} } of channels) {
-    const desk = createDesk(engine, name);
+    const approvals = createApprovals(engine, name);
     for (const [entry, receive] of Object.entries(own))
-      entries.set(`${PATH}/${name}/${entry}`, { receive, desk });
+      entries.set(`${PATH}/${name}/${entry}`, { receive, approvals });
   }
   const isEntry = (path: string): boolean => entries.has(path);
   return {
@@ -72,14 +72,14 @@ export function createInbound(engine: Engine, channels: readonly Channel[]): Inb
       if (found === undefined) throw new CountersignError("unknown-route", "No channel has this entry.");
       const { method, headers } = request;
       const body = new Uint8Array(await request.arrayBuffer());
-      const { status, json } = await found.receive({ method, headers, body }, found.desk);
+      const { status, json } = await found.receive({ method, headers, body }, found.approvals);
       return json === undefined ? new Response(null, { status }) : Response.json(json, { status });
     },
   };
 }
 
-/** Every decision of a channel passes here: as a known person of kind `channel`, by the one `decide`. */
-function createDesk(engine: Engine, via: string): Desk {
+/** Makes all decisions of a channel, as a known person of kind `channel`. */
+function createApprovals(engine: Engine, via: string): ChannelApprovals {
   return {
     async read(id, person) {
       const { confirmation, call, session } = (await engine.ledger.load({ confirmation: id })) ?? {};

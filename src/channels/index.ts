@@ -10,9 +10,9 @@ export {
   startDeliveries,
 } from "./delivery.ts";
 export {
+  type ChannelApprovals,
   type ChannelDecision,
   createInbound,
-  type Desk,
   type Inbound,
   type InboundAnswer,
   type InboundRequest,

@@ -168,7 +168,7 @@ function printRun(
 const SETTLED = {
   succeeded: "as succeeded",
   failed: "as failed",
-  retry: "as not run, and run again",
+  retry: "as not happened; it runs again",
 } as const;
 
 function printSettlement(output: Output, { as, by, via, at }: SettlementRecord, now: number): void {

@@ -54,7 +54,7 @@ export interface ConfirmationsClient {
 
 /** Calls that the caller runs itself; and unknown calls without a confirmation. */
 export interface CallsClient {
-  /** Asks for a call. The same key again gives the same call. */
+  /** Asks for a call. Repeating the key returns the same call. */
   propose(proposal: CallProposal, options?: CallOptions): Promise<CallerOutcome>;
   /** One of the caller's own calls. With `wait`, resolves when it is no longer pending or running. */
   get(key: string, options?: CallOptions & { readonly wait?: number }): Promise<CallerOutcome>;

@@ -43,7 +43,7 @@ export interface CallOptions {
 
 /** A call that a program asks for and runs itself. */
 export interface CallProposal {
-  /** Names the call: the same key is the same call, for good. */
+  /** Names the call: the same key always means the same call. */
   readonly key: string;
   readonly app: string;
   readonly tool: string;
@@ -100,7 +100,7 @@ export interface ClaimedCall extends CallerOutcome {
 
 /** Options of everything that changes something. */
 export interface WriteOptions extends CallOptions {
-  /** Makes repeated requests one. Without it, a lost connection throws instead of being retried. */
+  /** Repeated requests with the same key count once. Without it, a lost connection throws instead of being retried. */
   readonly idempotencyKey?: string;
 }
 
@@ -139,7 +139,7 @@ export interface ConfirmationContext {
     /** Who imported it; the author may not have said it. Absent for native messages. */
     readonly imported?: { readonly by: string };
   }[];
-  /** Who sent the message that led to it, as they were known then. */
+  /** Who sent the message that led to it, and how they were authenticated at that time. */
   readonly asker?: Pick<Principal, "id" | "kind" | "authenticated">;
   readonly owner?: CallOwner;
 }
@@ -152,7 +152,7 @@ export interface CallOwner {
   readonly alive: boolean;
 }
 
-/** A call about which nobody was asked. */
+/** A call without a confirmation. */
 export interface Call extends EngineCall {
   readonly owner?: CallOwner;
 }
@@ -225,7 +225,7 @@ export interface SessionOwner {
 export interface RunRequest extends SessionOwner {
   readonly session: string;
   readonly message: string | Content;
-  /** Text in pieces, as it comes. */
+  /** Stream text in pieces. */
   readonly streaming?: boolean;
   readonly stateDelta?: JsonObject;
 }

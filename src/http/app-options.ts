@@ -16,7 +16,7 @@ export type Authenticate = (
 
 /** Another protocol's server, behind this one's guards: the caller is known before it is reached. */
 export interface Mount {
-  /** As in `/a2a`: it gets everything below. */
+  /** A path such as `/a2a`: it gets all requests below it. */
   readonly path: string;
   fetch(
     request: Request,
@@ -46,8 +46,8 @@ export interface AppOptions {
    */
   readonly authenticate?: Authenticate;
   /**
-   * A login of this server's own, from `createAuth`; not beside `authenticate`. Without either there is no login, and
-   * only requests to this machine's loopback names are answered.
+   * A login of this server's own, from `createAuth`; cannot be combined with `authenticate`. Without either there is no
+   * login, and only requests to this machine's loopback names are answered.
    */
   readonly auth?: Auth;
   /** Host names of this server besides that of `publicUrl`. */

@@ -1,8 +1,8 @@
 import type { PolicyCall, PolicyNote, PolicySource } from "../engine/index.ts";
 
-/** A call of the past: what was said of it then, and what people decided. */
+/** A past call: what the rules said then, and what people decided. */
 export interface PastCall {
-  /** Of its question, or else its own. */
+  /** The id of its question, or of the call if there is none. */
   readonly id: string;
   readonly call: PolicyCall;
   /** It ran without a question, a person was asked, or a rule denied it. */
@@ -14,7 +14,7 @@ export interface PastCall {
   readonly decided?: "approved" | "denied" | "expired" | "cancelled" | undefined;
 }
 
-/** Calls that a policy would treat in another way than they were treated. */
+/** Calls that a policy would treat differently. */
 export interface Difference {
   readonly count: number;
   readonly approved: number;
@@ -23,7 +23,7 @@ export interface Difference {
   readonly examples: readonly string[];
 }
 
-/** An exception that history supports. Nobody applies it but people. */
+/** An exception that past decisions support. It is never applied automatically. */
 export interface Suggestion {
   readonly rule: string;
   readonly tool: string;
@@ -32,7 +32,7 @@ export interface Suggestion {
   readonly approvals: number;
 }
 
-/** What a policy would have said to the calls of the past. */
+/** What a policy would have said about past calls. */
 export interface BacktestReport {
   readonly calls: number;
   readonly stopsAsking: Difference;

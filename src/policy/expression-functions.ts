@@ -125,25 +125,25 @@ function loop(all: unknown): unknown {
   const kind = kindOf(all);
   if (kind === "list") counted(all as readonly unknown[]);
   else if (kind === "map") counted([...entriesOf(all).keys()]);
-  else throw new TypeError(`cannot go through a ${kind}`);
+  else throw new TypeError(`cannot loop over a ${kind}`);
   return all;
 }
 
 function counted(items: readonly unknown[]): readonly unknown[] {
   if (items.length > LONGEST_LIST) throw new TypeError(`the list has more than ${LONGEST_LIST} items`);
   itemsLeft -= items.length;
-  if (itemsLeft < 0) throw new TypeError("the rules go through too many items");
+  if (itemsLeft < 0) throw new TypeError("the loops visit too many items");
   return items;
 }
 
 function text(value: unknown): string {
   if (typeof value === "string") return value;
-  throw new TypeError(`a ${kindOf(value)} is no text`);
+  throw new TypeError(`a ${kindOf(value)} is not a text`);
 }
 
 function numeric(value: unknown): number | bigint {
   if (typeof value === "bigint" || (typeof value === "number" && !Number.isNaN(value))) return value;
-  throw new TypeError(`a ${kindOf(value)} is no number`);
+  throw new TypeError(`a ${kindOf(value)} is not a number`);
 }
 
 // A result that is not a number would be neither more nor less than any limit.

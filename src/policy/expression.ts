@@ -81,7 +81,7 @@ function toFlaw(error: unknown): ExpressionFlaw {
 function toExpression(ast: ASTNode): Expression {
   const strict = judging.parse(strictText(ast));
   const { valid, error } = strict.check();
-  if (!valid) throw error ?? new TypeError("the condition cannot be judged");
+  if (!valid) throw error ?? new TypeError("the condition cannot be evaluated");
   return {
     holds(facts) {
       const result: unknown = strict(facts);

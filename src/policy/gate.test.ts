@@ -127,7 +127,7 @@ test.each<[string, unknown]>([
   const outcome = await pay({ amount: 5, to, pin: "0" }, { key: "k", by: bob });
   expect(outcome).toMatchObject({
     status: "denied",
-    reason: expect.stringContaining("could not be judged") as string,
+    reason: expect.stringContaining("could not be evaluated") as string,
   });
 });
 

@@ -51,7 +51,8 @@ const annotations = object(
   Object.fromEntries(Object.keys(ANNOTATIONS).map((name) => [name, { type: "boolean" }])),
   [],
   {
-    description: "What the tool's MCP server says about it. A server that says nothing means what MCP says.",
+    description:
+      "What the tool's MCP server says about it. If the server says nothing, MCP's defaults apply.",
   },
 );
 
@@ -65,14 +66,16 @@ const match: Named<(typeof MATCH_MEMBERS)[number]> = {
 };
 
 const rule: Named<(typeof RULE_MEMBERS)[number]> = {
-  id: { type: "string", pattern: ID.source, description: "The rule's name, once in a file." },
+  id: { type: "string", pattern: ID.source, description: "The rule's name. It must be unique in the file." },
   reason: text("Why there is this rule; shown to people, and to the model if it denies."),
   match: object(match, [], { description: "Which calls the rule is about. Default: all." }),
-  when: condition("The rule applies if this is true, or cannot be judged."),
+  when: condition(
+    "The rule applies if this is true. If it cannot be evaluated, deny and confirm rules apply, allow rules do not.",
+  ),
   unless: condition("The rule does not apply if this is true."),
   // oxlint-disable-next-line unicorn/no-thenable -- a member of the file, not a promise
   then: { enum: [...OUTCOMES], description: "What the rule says. The strictest of all rules counts." },
-  mode: { enum: ["enforce", "observe"], description: "observe: only note what the rule would have said." },
+  mode: { enum: ["enforce", "observe"], description: "observe: only record what the rule would have said." },
   hint: text(
     "The question on the card. {{args.NAME}}, {{user}}, {{agent}}, {{app}} and {{tool}} are filled in.",
   ),
@@ -85,7 +88,7 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
     ),
   },
   notRequester: { type: "boolean", description: "Nobody who asked for the call may approve it." },
-  denials: count("How many denials deny. Default: 1."),
+  denials: count("How many denials are needed to deny. Default: 1."),
   expires: time("How long the question stays open."),
   remind: {
     anyOf: [time("After this long."), { type: "array", items: time("After this long.") }],

@@ -1,6 +1,6 @@
 import type { Approvers, Policy, PolicySource } from "../engine/index.ts";
 
-/** A policy that can be replaced while an engine uses it: by what its file says now. */
+/** A policy that can be replaced while an engine uses it, when its file changes. */
 export class LivePolicy implements PolicySource {
   #now: PolicySource;
 
@@ -8,7 +8,7 @@ export class LivePolicy implements PolicySource {
     this.#now = first;
   }
 
-  /** From here on this one judges, also calls that were asked about before. */
+  /** Judges all calls with this policy from now on, also those with an open question. */
   replace(next: PolicySource): void {
     this.#now = next;
   }

@@ -54,7 +54,7 @@ function verdictOf(rule: PolicyRule, call: PolicyCall, facts: CallFacts): Policy
 
 function reasonOf({ id, reason }: PolicyRule, failure: string | undefined): string {
   const told = reason === undefined ? `policy rule ${id}` : `policy rule ${id}: ${reason}`;
-  return failure === undefined ? told : `${told} (it could not be judged: ${failure})`;
+  return failure === undefined ? told : `${told} (it could not be evaluated: ${failure})`;
 }
 
 function askedBy({ require, hint, ...asking }: RuleAsking, call: PolicyCall): Partial<PolicyVerdict> {

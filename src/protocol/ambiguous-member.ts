@@ -43,7 +43,7 @@ export function findAmbiguity(text: string): Ambiguity | undefined {
       const end = endOfString(text, index);
       const level = levels.at(-1);
       if (level?.nameNext === true && isRepeated(level, nameIn(text.slice(index + 1, end)))) {
-        return { path: pathOf(levels), complaint: "is given twice; say it once" };
+        return { path: pathOf(levels), complaint: "is given twice; give it once" };
       }
       index = end;
     } else if (beginsNumber(unit)) {
@@ -62,7 +62,7 @@ function move(levels: Level[], unit: number): void {
   else if (unit === COMMA) goOn(levels.at(-1));
 }
 
-const ROUNDED = "is a whole number that cannot be kept exactly; send it as text";
+const ROUNDED = "is a whole number that would be rounded; send it as text";
 
 function beginsNumber(unit: number): boolean {
   return unit === MINUS || (unit >= ZERO && unit <= NINE);

@@ -30,7 +30,7 @@ export interface Part {
   readonly [kind: string]: unknown;
 }
 
-/** A message: who speaks (`user` or `model`) and its parts, in order. */
+/** A message: its role (`user` or `model`) and its parts, in order. */
 export interface Content {
   readonly role?: string;
   readonly parts: readonly Part[];

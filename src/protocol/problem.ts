@@ -2,7 +2,7 @@ import { CountersignError } from "./countersign-error.ts";
 import { ERROR_CODES, type ErrorCode } from "./error-code.ts";
 import { isJsonObject, member } from "./json.ts";
 
-/** An error as `application/problem+json` (RFC 9457) says it. `code` is stable; the sentences are not. */
+/** An error as `application/problem+json` (RFC 9457). `code` is stable; the sentences are not. */
 export interface Problem {
   /** A URN made of the code: an identity, not an address. */
   readonly type: string;

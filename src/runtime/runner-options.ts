@@ -93,10 +93,10 @@ export interface RunInput extends RunLimits, Speaker {
   readonly message: string | Content | ReadMessage;
   readonly stateDelta?: JsonObject;
   readonly invocationId?: string;
-  /** Text in pieces, as it comes. */
+  /** Stream text in pieces. */
   readonly streaming?: boolean;
   readonly wire?: Wire;
-  /** If it is repeated with the same key, the message is not taken again; the first run is watched. */
+  /** A message with a known key is not accepted again; the first run is watched. */
   readonly once?: IdempotentRequest;
 }
 

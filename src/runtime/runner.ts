@@ -301,7 +301,7 @@ function refuseUncounted({ engine, policy }: RunnerOptions): void {
   if (engine === undefined || policy === undefined || typeof policy === "function") return;
   throw new CountersignError(
     "invalid-option",
-    "A Runner with a given engine takes no policy with groups. Give a policy with groups to the engine: createEngine({ policy }).",
+    "A Runner with a given engine takes no policy file. Give the file to the engine: createEngine({ policy }).",
     { details: { option: "policy" } },
   );
 }

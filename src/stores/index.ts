@@ -7,15 +7,15 @@ import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 export { otherBuild } from "./sql/other-build.ts";
 export type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
-/** What every store takes beside its place. */
+/** Options of every store. */
 export interface LedgerOptions {
   /** Judges leases and deadlines where the store has no clock of its own. */
   readonly clock?: Clock;
   /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
   readonly durability?: "full";
   /**
-   * Makes a PostgreSQL schema, or brings it up to date, first; without it one that is behind is refused. A SQLite
-   * ledger is always brought up to date.
+   * Creates or migrates a PostgreSQL schema first; without it, an outdated schema is refused. A SQLite ledger is always
+   * migrated.
    */
   readonly migrate?: boolean;
 }

@@ -297,6 +297,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   ],
   "./channels": [
     "Channel",
+    "ChannelApprovals",
     "ChannelDecision",
     "ChannelPerson",
     "DEFAULT_DELIVERY_SETTINGS",
@@ -304,7 +305,6 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "DeliveriesOptions",
     "DeliveryFailure",
     "DeliverySettings",
-    "Desk",
     "Inbound",
     "InboundAnswer",
     "InboundRequest",

@@ -16,7 +16,7 @@ const MAIL = { name: "send_email", args: { to: "finance@corp.example" } };
 async function openOne(inboxServer: InboxServer, id: string): Promise<InboxPage> {
   const inbox = await openInbox(resources, { newPage, url: inboxServer.url });
   await inbox.open(id);
-  await inbox.page.getByText("Loading what surrounds it").waitFor({ state: "detached" });
+  await inbox.page.getByText("Loading the context").waitFor({ state: "detached" });
   return inbox;
 }
 
@@ -42,7 +42,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   expect(facts).toMatch(/Requested by\s+ana/);
   expect(facts).toMatch(/assistant › reimburse/);
   expect(facts).toMatch(/Why approval is needed\s+\S+/);
-  expect(facts).toMatch(/Who may decide\s+the person it is done for \(ana\)/);
+  expect(facts).toMatch(/Who may decide\s+the requester \(ana\)/);
   const around = await card.locator(".card-scroll").innerText();
   expect(around).toMatch(/Other calls in the same turn.*send_email.*finance@corp\.example/s);
   expect(around).toMatch(
@@ -156,7 +156,7 @@ test("a deadline counts down, and when it is over nothing can be approved", asyn
     .getByText(/^1 min \d\d s left$|^\d+ s left$/)
     .waitFor();
   await page.clock.fastForward(5 * 60_000);
-  await card.getByText("Its time is up.").waitFor();
+  await card.getByText("The deadline has passed.").waitFor();
   await clock.advance(61 * 60_000);
   await inboxServer.runner.work({ once: true });
   await card.locator(".card-head").getByText("Expired").waitFor();

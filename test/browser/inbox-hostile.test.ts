@@ -36,7 +36,7 @@ test("hostile text is shown complete and harmless everywhere", async () => {
   await open(id);
   for (const fold of await card.getByRole("button", { name: /^Show/ }).all()) await fold.click();
   await card.getByRole("button", { name: "Raw JSON" }).first().click();
-  await page.getByText("Loading what surrounds it").waitFor({ state: "detached" });
+  await page.getByText("Loading the context").waitFor({ state: "detached" });
   const text = await card.locator(".voice-model").first().innerText();
   expect(text).toContain(HOSTILE["script"]);
   expect(text).toContain(HOSTILE["image"]);

@@ -265,5 +265,5 @@ async function ready({ page, button }: InboxPage): Promise<void> {
 }
 
 async function surrounded({ page }: InboxPage): Promise<void> {
-  await page.getByText("Loading what surrounds it").waitFor({ state: "detached" });
+  await page.getByText("Loading the context").waitFor({ state: "detached" });
 }

@@ -10,7 +10,7 @@ const KEYS = [
   ["h", "not now: hide it for a while"],
   ["u", "undo the last answer, while it is not sent"],
   ["/", "search"],
-  ["Ctrl K", "go to or do anything"],
+  ["Ctrl K", "go to a page, or run a command"],
   ["Esc", "back to the list"],
   ["?", "this help"],
 ] as const;

@@ -28,7 +28,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
     command.act();
   };
   return (
-    <Dialog title="Go to or do" onClose={onClose}>
+    <Dialog title="Go to a page, or run a command" onClose={onClose}>
       <input
         className="input"
         aria-label="Command"
@@ -65,7 +65,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           </div>
         ))}
       </div>
-      {found.length === 0 ? <p className="muted">Nothing is called like that.</p> : null}
+      {found.length === 0 ? <p className="muted">Nothing found.</p> : null}
     </Dialog>
   );
 }

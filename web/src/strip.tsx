@@ -16,7 +16,7 @@ export function Strip({ page }: { readonly page: Route["page"] }): ReactNode {
   const unsent = all.filter(({ state }) => state === "unsent");
   const going = all.filter(({ state }) => state !== "unsent");
   return (
-    <section className="strip" aria-label="Under way">
+    <section className="strip" aria-label="In progress">
       <Told />
       {unsent.length === 0 ? null : <Unsent acts={unsent} />}
       {going.length > 0 ? <Going acts={going} /> : unsent.length === 0 ? <KeyHints page={page} /> : null}
@@ -82,7 +82,7 @@ function Unsent({ acts }: { readonly acts: readonly Held[] }): ReactNode {
           Try again
         </Button>
         <Button small onClick={() => acts.forEach(({ key }) => undo(key))}>
-          Give up
+          Discard
         </Button>
       </span>
     </div>
@@ -90,7 +90,7 @@ function Unsent({ acts }: { readonly acts: readonly Held[] }): ReactNode {
 }
 
 const EVERYWHERE = [
-  ["Ctrl K", "go to or do"],
+  ["Ctrl K", "pages and commands"],
   ["?", "all keys"],
 ] as const;
 const IN_THE_INBOX = [

@@ -11,7 +11,10 @@ import {
 import { A2AError, isJsonRpcError } from "@a2a-js/sdk/errors";
 import { CountersignError, KAGENT_HITL_EXTENSION } from "../../protocol/index.ts";
 
-/** Headers for every request to the peer, where it wants a login; asked for each time, so that a token can be renewed. */
+/**
+ * Headers for every request to the remote server, for its login. A function is called each time, so that a token can be
+ * renewed.
+ */
 export type PeerHeaders = () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 
 export interface PeerOptions {

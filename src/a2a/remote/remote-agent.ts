@@ -64,8 +64,8 @@ const A_DAY_MS = 24 * 60 * 60 * 1000;
  * run pauses here: each of its calls is a confirmation of this ledger, and once all of a pause are decided, the
  * decisions are handed over together, under its ids and once. Nothing that it says is a decision here.
  *
- * Whatever dies in between, here or there, the exchange goes on with the same task. Where that cannot be (the task is
- * not known there any more, or it was out of reach for too long) the call that speaks to it is `unknown`.
+ * If a process dies, here or there, the exchange continues with the same task. If it cannot (the task no longer exists
+ * there, or the server was unreachable for too long), the call becomes `unknown`.
  */
 export class RemoteAgent implements ForeignAgent {
   readonly kind = "remote" as const;

@@ -28,7 +28,7 @@ export interface A2aOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What is known of a request before it comes here. */
+/** What the server in front knows about a request. */
 export interface A2aFacts {
   /** Who asks. */
   readonly principal: Principal;

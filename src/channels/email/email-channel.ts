@@ -18,15 +18,15 @@ const ASKING: ReadonlySet<NoticeType> = new Set([
 
 /** Options of {@link createEmailChannel}. */
 export interface EmailOptions extends EmailSettings {
-  /** Where it is noted which mails were sent. */
+  /** The ledger, which stores which mails were sent. */
   readonly ledger: Pick<Ledger, "items" | "now">;
   /** Distinguishes several mail channels. */
   readonly name?: string;
 }
 
 /**
- * Asks the people whom a rule names by mail, and tells those who were asked what became of it, in the same thread. The
- * link opens the card, where they log in and decide: no mail decides anything. Throws `invalid-option`.
+ * Asks the people whom a rule names by mail, and tells those who were asked how it ended, in the same thread. The link
+ * opens the card, where they log in and decide: no mail decides anything. Throws `invalid-option`.
  */
 export function createEmailChannel(options: EmailOptions): Channel {
   const { ledger, name = "email", ...given } = options;
@@ -142,7 +142,7 @@ async function sendTests(
     ...(operator === undefined ? [] : [operator]),
   ])) {
     const messageId = `<test.${Date.now()}.${hashOf(to)}@${domain}>`;
-    const text = { subject: "Countersign reaches you here", text: `${words}\n`, html: `<p>${words}</p>` };
+    const text = { subject: "Test message from Countersign", text: `${words}\n`, html: `<p>${words}</p>` };
     const sent = await mailer.send({ ...text, to, messageId, notice: "test" }, signal);
     if (!sent.ok) failures.push({ ok: false, final: true, reason: `${to}: ${sent.reason}` });
   }

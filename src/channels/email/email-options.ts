@@ -16,7 +16,7 @@ export interface EmailSettings {
   /** `approvals@example.com`, or `Approvals <approvals@example.com>`. Bounces go there. */
   readonly from: string;
   readonly people: readonly EmailPerson[];
-  /** Is told of calls with an unknown outcome that nobody was asked about. */
+  /** An address that is told about calls that ran without a question and whose outcome is unknown. */
   readonly operator?: string;
 }
 

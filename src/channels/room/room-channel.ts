@@ -29,8 +29,8 @@ export type RoomOptions = {
 );
 
 /**
- * Tells a room, not a person, that something waits and what became of it, with a link to the inbox. It shows no
- * arguments and takes no decisions. If an answer is lost, a message can come twice. Throws `invalid-option`.
+ * Tells a room, not a person, that something waits and how it ended, with a link to the inbox. It shows no arguments
+ * and takes no decisions. If an answer is lost, a message can come twice. Throws `invalid-option`.
  */
 export function createRoomChannel(options: RoomOptions): Channel {
   const url = checkUrl(options.url ?? PAGERDUTY);

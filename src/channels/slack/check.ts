@@ -19,7 +19,7 @@ export async function checkSlack(
   }
   const faults: string[] = [];
   const { team_id: theirs } = who.data;
-  if (theirs !== team) faults.push(`The token is of another workspace than ${team}.`);
+  if (theirs !== team) faults.push(`The token belongs to a workspace other than ${team}.`);
   const missing = missingScopes(who.scopes, settings);
   if (missing.length > 0)
     faults.push(`The token lacks the scopes ${missing.join(", ")}: install the app again.`);

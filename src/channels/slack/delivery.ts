@@ -153,7 +153,7 @@ export async function sendTestCards({ api, settings }: SlackParts, signal: Abort
     ...settings.people.map(({ slack }) => slack),
   ];
   const blocks = [
-    header("Countersign reaches you here"),
+    header("Test message from Countersign"),
     section("This is a test. Nothing waits for you, and there is nothing to decide."),
   ];
   const failures: Failure[] = [];

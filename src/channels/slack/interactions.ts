@@ -1,6 +1,6 @@
 import type { Clock, Confirmation } from "../../engine/index.ts";
 import { displayText, isJsonArray, isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
-import type { Desk, InboundAnswer, InboundRequest } from "../inbound.ts";
+import type { ChannelApprovals, InboundAnswer, InboundRequest } from "../inbound.ts";
 import { type Block, plain, section } from "./blocks.ts";
 import { type ButtonAct, buttonValue, isButtonValue, splitButtonValue } from "./button.ts";
 import { contentOf } from "./card.ts";
@@ -21,7 +21,7 @@ const STALE = "This card is no longer current. Open the confirmation in the inbo
 const STRANGER = "You are not among the people who may decide here. Ask an operator to add you.";
 
 interface Receiving extends SlackParts {
-  readonly desk: Desk;
+  readonly approvals: ChannelApprovals;
   readonly clock: Clock;
 }
 
@@ -29,14 +29,14 @@ interface Receiving extends SlackParts {
 export async function receiveInteraction(
   parts: SlackParts,
   request: InboundRequest,
-  { desk, clock }: Pick<Receiving, "desk" | "clock">,
+  { approvals, clock }: Pick<Receiving, "approvals" | "clock">,
 ): Promise<InboundAnswer> {
   const { settings } = parts;
   if (request.method !== "POST") return { status: 405 };
   if (!isFromSlack(request, settings.signingSecret, clock.now())) return { status: 401 };
   const interaction = readInteraction(request.body, settings);
   if (interaction === undefined) return { status: 400 };
-  const receiving = { ...parts, desk, clock };
+  const receiving = { ...parts, approvals, clock };
   if (interaction.type === "press") return takePress(receiving, interaction);
   return interaction.type === "submission" ? takeSubmission(receiving, interaction) : DONE;
 }
@@ -57,16 +57,16 @@ async function takePress(receiving: Receiving, press: Press): Promise<InboundAns
   if (typeof bound === "string") return say(receiving, press, bound);
   const person = personOf(receiving, press.user);
   if (person === undefined) {
-    await receiving.desk.refuse(bound.confirmation, `slack:${press.user}`);
+    await receiving.approvals.refuse(bound.confirmation, `slack:${press.user}`);
     return say(receiving, press, STRANGER);
   }
-  const about = await receiving.desk.read(bound.confirmation, person);
+  const about = await receiving.approvals.read(bound.confirmation, person);
   if (about === undefined) return say(receiving, press, STALE);
   if (act !== "reject" && !isAllShown(about, press)) return say(receiving, press, STALE);
   // Whoever may not decide is refused by the one place that knows, and that is journalled.
   if (act !== "approve" && about.can.decide) return openDialog(receiving, press, { ...bound, act, about });
   const input = { id: bound.confirmation, version: bound.version, confirmed: act !== "reject" };
-  const decided = await receiving.desk.decide(input, person);
+  const decided = await receiving.approvals.decide(input, person);
   return decided.ok ? DONE : say(receiving, press, decided.message);
 }
 
@@ -151,14 +151,17 @@ async function takeSubmission(receiving: Receiving, submission: Submission): Pro
   if (act === undefined || act === "approve" || bound === undefined) return told(STALE);
   const person = personOf(receiving, submission.user);
   if (person === undefined) {
-    await receiving.desk.refuse(bound.confirmation, `slack:${submission.user}`);
+    await receiving.approvals.refuse(bound.confirmation, `slack:${submission.user}`);
     return told(STRANGER);
   }
   const { confirmation: id, version } = bound;
-  const about = await receiving.desk.read(id, person);
+  const about = await receiving.approvals.read(id, person);
   if (about === undefined) return told(STALE);
   const said = act === "reject" ? reasonIn(submission) : payloadIn(about, submission);
-  const decided = await receiving.desk.decide({ id, version, confirmed: act === "fill", ...said }, person);
+  const decided = await receiving.approvals.decide(
+    { id, version, confirmed: act === "fill", ...said },
+    person,
+  );
   if (decided.ok) return DONE;
   if (decided.code !== "payload-mismatch") return told(decided.message);
   return inField(about, decided);

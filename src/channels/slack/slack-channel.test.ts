@@ -208,7 +208,7 @@ test("the check names another workspace, missing scopes and people who are not t
   const { slack, channel } = await startSlack({ people, team: "T0002" });
   slack.scopes = "chat:write";
   expect(await channel.check?.(signal)).toEqual([
-    "The token is of another workspace than T0002.",
+    "The token belongs to a workspace other than T0002.",
     "The token lacks the scopes im:write, im:history: install the app again.",
     "ana cannot be reached as U0GONE: Slack answered conversations.open with user_not_found.",
   ]);

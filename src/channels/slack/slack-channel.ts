@@ -11,7 +11,7 @@ import { checkSettings, type SlackSettings } from "./slack-options.ts";
 
 /** Options of {@link createSlackChannel}. */
 export interface SlackOptions extends SlackSettings {
-  /** Where it is noted which messages were sent: the ledger. */
+  /** The ledger, which stores which messages were sent. */
   readonly ledger: Pick<Ledger, "items" | "now">;
   /** Distinguishes several Slack apps; it is part of their addresses. */
   readonly name?: string;
@@ -42,7 +42,9 @@ export function createSlackChannel(options: SlackOptions): Channel {
     name,
     keepsCurrent: true,
     tell: (notice, signal) => tellSlack(parts, notice, signal),
-    entries: { interactions: (request, desk) => receiveInteraction(parts, request, { desk, clock }) },
+    entries: {
+      interactions: (request, approvals) => receiveInteraction(parts, request, { approvals, clock }),
+    },
     check: (signal) => checkSlack(parts, signal),
     sendTest: (signal) => sendTestCards(parts, signal),
   };

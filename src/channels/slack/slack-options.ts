@@ -23,7 +23,7 @@ export interface SlackSettings {
   readonly team: string;
   /** The app, `A…`; requests of other apps are refused. */
   readonly app: string;
-  /** Who is who. Nobody else can decide, whatever they can see. */
+  /** The people. Nobody else can decide in Slack. */
   readonly people: readonly SlackPerson[];
   /** A conversation, `C…` or `G…`, that gets every card too. Everyone in it can read them. */
   readonly room?: string;

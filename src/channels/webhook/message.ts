@@ -5,7 +5,7 @@ export interface WebhookMessage {
   readonly type: Notice["type"];
   /** When it happened, ISO 8601. */
   readonly timestamp: string;
-  /** Grows in the order in which things happened; messages may arrive in another. */
+  /** Increases in the order of events; messages may arrive in a different order. */
   readonly sequence: number;
   readonly data: { readonly [member: string]: unknown };
 }

@@ -18,7 +18,7 @@ export const tokensCreate: Command = {
   about:
     "Whoever holds the token acts as that user on all servers of this ledger, with these roles and scopes: run (talk to " +
     "agents), read, decide (answer confirmations that the user may decide), propose (ask for calls that the program runs " +
-    "itself), act-as (speak for other users), metrics (read /metrics), admin (see all users' sessions and the audit trail). Only a hash of the token is stored. Browsers log in with it at /auth/login.",
+    "itself), act-as (act for other users), metrics (read /metrics), admin (see all users' sessions and the audit journal). Only a hash of the token is stored. Browsers log in with it at /auth/login.",
   flags: {
     user: { type: "string", value: "NAME", help: "the user it belongs to (required)" },
     kind: { type: "string", value: "KIND", help: "person, or agent, which may never decide (person)" },

@@ -137,8 +137,8 @@ async function checkPolicies({ ledger }: Engine): Promise<readonly Finding[]> {
   return problems.map(({ host, pid, file, message, at }) =>
     warn(
       "policy",
-      `Since ${at}, process ${pid} on ${host} judges by an older policy, because ${file} cannot be used: ${message}`,
-      "Correct the file; it is read again by itself.",
+      `Since ${at}, process ${pid} on ${host} uses an older policy, because ${file} cannot be used: ${message}`,
+      "Fix the file. It is reloaded automatically.",
     ),
   );
 }

@@ -19,8 +19,9 @@ export function followedPolicy(invocation: Invocation): CommandPolicy | undefine
     option: { policy: followed.policy },
     follow: (ledger, output) =>
       followed.follow(ledger, {
-        replaced: (name) => output.line(`countersign: the policy ${inert(name)} was read again`),
-        broken: (_, message) => output.line(`countersign: the policy of before goes on: ${inert(message)}`),
+        replaced: (name) => output.line(`countersign: the policy ${inert(name)} was reloaded`),
+        broken: (_, message) =>
+          output.line(`countersign: the previous policy stays in force: ${inert(message)}`),
       }),
     stop: () => followed.stop(),
   };

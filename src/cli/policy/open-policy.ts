@@ -12,7 +12,7 @@ export const POLICY_FLAG: Flags = {
   policy: {
     type: "string",
     value: "FILE",
-    help: "the rules that every call is judged by (COUNTERSIGN_POLICY); read again when the file changes",
+    help: "the policy file: rules for every call (COUNTERSIGN_POLICY); reloaded when it changes",
   },
 };
 
@@ -24,7 +24,7 @@ export function policyFile({ flags, env }: Pick<Invocation, "flags" | "env">): s
 /** Told what happens to the file. */
 export interface PolicyListener {
   replaced(file: string, version: string): void;
-  /** The file cannot be used now; the policy of before goes on. */
+  /** The file cannot be used now; the previous policy stays in force. */
   broken(file: string, message: string): void;
 }
 

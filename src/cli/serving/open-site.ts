@@ -71,10 +71,9 @@ export async function openSite(
 
 function policyLog(log: Logger): PolicyListener {
   return {
-    replaced: (file, version) =>
-      log.info({ file, version }, "the policy was replaced by what its file says now"),
+    replaced: (file, version) => log.info({ file, version }, "the policy file was reloaded"),
     broken: (file, problem) =>
-      log.error({ file, problem }, "the policy file cannot be used; the policy of before goes on"),
+      log.error({ file, problem }, "the policy file cannot be used; the previous policy stays in force"),
   };
 }
 

@@ -19,7 +19,7 @@ export function verifyLimits({ keyed, hasHead, unsealed, losses }: CheckedWith):
     ...(hasHead ? [] : [NO_HEAD]),
     ...(losses.length === 0 ? [] : [lossSentence(losses)]),
     `Removal of the newest records of a session, if they are newer than the last checkpoint (${unsealed} records here) and the session row was changed to match. A session with only such records can be removed completely.`,
-    "Changes outside the journal: the documents of sessions (calls and confirmations as they are now), what is kept beside the log of those that are over, index entries, tokens and logins.",
+    "Changes outside the journal: the documents of sessions (current calls and confirmations), the archived copies of ended ones, index entries, tokens and logins.",
   ];
 }
 

@@ -32,7 +32,7 @@ export interface Verification {
   readonly streams: number;
   readonly checkpoints: number;
   readonly faults: readonly Fault[];
-  /** What this check could not have found, in sentences. */
+  /** What this check cannot detect, as sentences. */
   readonly cannotDetect: readonly string[];
 }
 

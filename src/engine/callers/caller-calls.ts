@@ -40,7 +40,7 @@ export class CallerCalls {
     this.#parts = parts;
   }
 
-  /** Asks for a call, and runs nothing. The same key again gives the same call. Throws `key-reused` for a different one. */
+  /** Asks for a call, and runs nothing. Repeating the key returns the same call. Throws `key-reused` for a different one. */
   async propose(request: CallRequest): Promise<CallerOutcome> {
     const id = await propose(this.#parts, toProposal(request));
     return this.#outcome(id, request.key);

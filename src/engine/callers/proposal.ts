@@ -6,7 +6,7 @@ import type { Approvers, Principal } from "../people/index.ts";
 /** A call that a program wants to make, and how people are asked about it. */
 export interface Proposal {
   readonly by: Principal;
-  /** Names the call: the same key of the same caller is the same call, for good. */
+  /** Names the call: the same key of the same caller always means the same call. */
   readonly key: string;
   readonly app: string;
   /** Default: the app. */

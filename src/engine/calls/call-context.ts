@@ -5,7 +5,7 @@ export interface AskOptions {
   readonly hint?: string;
   /** An example of the answer's shape, or data to show. */
   readonly payload?: JsonValue;
-  /** JSON Schema that the answer's payload must fit. */
+  /** JSON Schema that the answer's payload must match. */
   readonly schema?: JsonObject;
 }
 

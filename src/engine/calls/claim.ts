@@ -128,7 +128,7 @@ function recount(
   if (!signed || !questionIsGenuine(secret, confirmation))
     return { code: "signature-invalid", reason: "the stored approval has no valid signature" };
   if (tally(confirmation, { directory, now }).outcome === "approved") return undefined;
-  return { code: "not-an-approver", reason: "not enough of the approvals count any more" };
+  return { code: "not-an-approver", reason: "too few approvals still count" };
 }
 
 // Denied or expired; the function runs once more only to word its answer.

@@ -1,6 +1,6 @@
 /** The only source of time in the engine. Tests pass one that they move by hand. */
 export interface Clock {
-  /** Milliseconds since the epoch: what deadlines and records are written in. */
+  /** Milliseconds since the epoch, for deadlines and records. */
   now(): number;
   /** Milliseconds that only go forward, for measuring how long something took. */
   monotonic(): number;

@@ -11,7 +11,7 @@ import type {
 import type { Principal } from "../people/index.ts";
 import type { StandingVotes } from "./vote.ts";
 
-/** One person's decision about one confirmation, by any way in. */
+/** One person's decision about one confirmation. */
 export interface DecisionInput {
   readonly id: string;
   readonly confirmed: boolean;

@@ -18,7 +18,7 @@ import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { type VoteWithdrawn, withdrawVote } from "./withdraw-vote.ts";
 
-/** Who acts, and by which way in (`via`). A host program needs to give only the id. */
+/** Who acts, and how it was sent (`via`). A host program needs to give only the id. */
 export interface Acting {
   readonly by: PrincipalInput;
   /** Recorded with what is done; `host` by default. */

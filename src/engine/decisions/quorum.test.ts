@@ -324,7 +324,7 @@ describe("people who leave", () => {
     expect(fixture.app.runs).toEqual([]);
     expect(await fixture.call(call.id)).toMatchObject({
       status: "cancelled",
-      result: { reason: "not enough of the approvals count any more" },
+      result: { reason: "too few approvals still count" },
     });
   });
 });
@@ -346,7 +346,7 @@ describe("amending", () => {
     });
     expect(await fixture.confirmation(confirmation.id)).toMatchObject({
       status: "cancelled",
-      withdrawal: "bob changed the arguments; 1 vote for the old ones ended",
+      withdrawal: "bob changed the arguments; this withdrew 1 vote for the old ones",
     });
     // Whoever still looks at the old question approves nothing.
     expect(await tryApprove(fixture.engine, confirmation.id, { by: CARL })).toMatchObject({

@@ -29,7 +29,7 @@ import { answerAgain, wasRecorded } from "./repeat.ts";
 export type Settlement =
   /** It happened, with this result. */
   | { readonly as: "succeeded"; readonly result: JsonValue }
-  /** It did not happen, or only half of it; do not try again. */
+  /** It did not happen, or only in part; do not retry. */
   | { readonly as: "failed"; readonly error: string }
   /** It did not happen; run it again, with the same key. */
   | { readonly as: "retry" };

@@ -53,7 +53,7 @@ export function forgeryIn(
 ): { readonly code: ErrorCode; readonly message: string } | undefined {
   const code = "signature-invalid";
   if (!questionIsGenuine(secret, confirmation))
-    return { code, message: "What the stored question requires has no valid signature." };
+    return { code, message: "The stored requirements of the question have no valid signature." };
   const forged = confirmation.votes.some(
     (vote) => secret !== undefined && !voteIsGenuine(secret, { confirmation, call }, vote),
   );

@@ -47,7 +47,7 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
   const { shown, requirements, requesters, denials, policy, expiresAt } = confirmation;
   const { authorOnly: _gate, ...card } = shown;
   const gone = before.votes.length;
-  const reason = `${decider.by.id} changed the arguments; ${gone === 1 ? "1 vote" : `${gone} votes`} for the old ones ended`;
+  const reason = `${decider.by.id} changed the arguments; this withdrew ${gone === 1 ? "1 vote" : `${gone} votes`} for the old ones`;
   const asked = writeSuccessor(parts, draft, {
     held: whole,
     closing: { how: "withdraw", reason, decider },

@@ -25,9 +25,9 @@ export interface PolicyCall {
   readonly user: string;
   /** Everyone who counts as the requester. */
   readonly requesters: readonly string[];
-  /** The roles of whoever sent the message or made the call, as they were known then. */
+  /** The roles of the requester at that time. */
   readonly roles: readonly string[];
-  /** Whether whoever asked had proved who they are. */
+  /** Was the requester authenticated? */
   readonly authenticated: boolean;
   /** The session's id; of a gated function, the key of the call. */
   readonly session: string;
@@ -48,7 +48,7 @@ export interface PolicyVerdict extends AskingTerms {
   readonly requirements?: readonly Requirement[];
   /** What the rule has seen, for the record. Without secrets. */
   readonly facts?: JsonObject;
-  /** The rule only notes what it would have said. */
+  /** The rule is only recorded; it has no effect. */
   readonly observe?: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface RuleEscalation {
 export interface AskingTerms {
   /** Nobody who asked may approve, whichever requirement they would meet. */
   readonly notRequester?: boolean;
-  /** How many denials deny. Default: 1. The smallest of all rules counts. */
+  /** How many denials are needed to deny. Default: 1. The smallest of all rules counts. */
   readonly denials?: number;
   /** The earliest of all rules and the tool's own counts. */
   readonly expiresInMs?: number;
@@ -86,7 +86,7 @@ export interface AskingTerms {
  */
 export type Policy = (call: PolicyCall) => PolicyVerdict | readonly PolicyVerdict[] | undefined;
 
-/** A policy with an identity: a file, or rules in code. Its members may change, when a file is read again. */
+/** A policy with an identity: a file, or rules in code. Its members may change when the file is reloaded. */
 export interface PolicySource {
   readonly judge: Policy;
   /** Digest of the canonical text. */

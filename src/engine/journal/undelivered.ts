@@ -7,20 +7,20 @@ import { entrySubject } from "./read-entry.ts";
 /** A message that could not be delivered, and what it was about. */
 export interface FailedDelivery {
   readonly channel: string;
-  /** The journal record that it tells of; with the channel it names the message. */
+  /** The number of its journal record; together with the channel it identifies the message. */
   readonly sequence: number;
-  /** What happened, in the journal's words, as in `confirmation-requested`. */
+  /** The kind of the journal record, such as `confirmation-requested`. */
   readonly kind: string;
-  /** What it happened to; neither is known once the session was erased. */
+  /** What it is about; both are absent after the session was erased. */
   readonly confirmation?: string;
   readonly call?: string;
   readonly tool?: string;
   /** How often it was tried. */
   readonly attempts: number;
-  /** Times are ISO 8601: when it was first to be sent, or was last sent again by hand. */
+  /** Times are ISO 8601: when it was first due, or was last retried by a person. */
   readonly since: string;
   readonly failedAt: string;
-  /** Why it could not be sent the last time, in the channel's words. */
+  /** The last error. */
   readonly reason: string;
 }
 

@@ -154,13 +154,13 @@ test.each<[string, (draft: Draft) => unknown]>([
     'Frame f is done; "step" is not possible.',
     (draft) => draft.moveFrame({ id: "f", status: "done" } as FrameRecord, "step"),
   ],
-  ["A call cannot begin as ready: c.", (draft) => draft.insertCall({ ...call, status: "ready" })],
+  ["A call cannot start as ready: c.", (draft) => draft.insertCall({ ...call, status: "ready" })],
   [
-    "A confirmation cannot begin as approved: q.",
+    "A confirmation cannot start as approved: q.",
     (draft) => draft.insertConfirmation({ id: "q", status: "approved" } as ConfirmationRecord),
   ],
   [
-    "A frame cannot begin as done: f.",
+    "A frame cannot start as done: f.",
     (draft) => draft.insertFrame({ id: "f", status: "done" } as FrameRecord),
   ],
 ])("%s is a bug: it throws, and nothing is written", (message, move) => {

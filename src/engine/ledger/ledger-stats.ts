@@ -1,4 +1,4 @@
-/** How one process's connections to its database's server are used, and how often something had to be tried again. */
+/** How this process uses its database connections, and how often it retried. */
 export interface LedgerStats {
   readonly pool: {
     /** How many there may be. */
@@ -8,10 +8,10 @@ export interface LedgerStats {
     /** Statements that wait for one. */
     readonly waiting: number;
   };
-  /** Statements since the ledger was opened, each try counted. */
+  /** Statements since the ledger was opened, including retries. */
   readonly statements: number;
-  /** Tries after a deadlock, a lock that was waited for in vain, or a serialization failure. */
+  /** Retries after a deadlock, a lock timeout or a serialization failure. */
   readonly retries: number;
-  /** Tries after a connection was lost. */
+  /** Retries after a lost connection. */
   readonly reconnects: number;
 }

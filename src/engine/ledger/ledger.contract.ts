@@ -20,8 +20,8 @@ import { viewerCases } from "./contract/viewers.ts";
 export type { LedgerCase, LedgerSubject } from "./contract/subject.ts";
 
 /**
- * Every promise of `Ledger`, one case each, free of any test runner. A store runs them all, each on a fresh
- * subject; one that cannot be opened twice leaves out those that need `reopen`.
+ * All requirements of `Ledger`, one case each, for any test runner. A store runs them all, each on a fresh subject; one
+ * that cannot be opened twice leaves out those that need `reopen`.
  */
 export const ledgerContract: readonly LedgerCase[] = [
   ...commitCases,

@@ -48,26 +48,26 @@ export interface DuePlace {
 }
 
 /**
- * The durable truth. A store implements this and passes `ledgerContract`. It stores and guards; it does not
- * judge: what is legal is decided by the engine from a snapshot, and the version makes the judgement hold.
+ * The durable state of everything. A store implements this and passes `ledgerContract`. It stores and guards; it does
+ * not judge: what is legal is decided by the engine from a snapshot, and the version makes the judgement hold.
  *
- * No method keeps a transaction open after its promise settles. Expected conflicts are outcomes; a store
- * throws `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
+ * No method keeps a transaction open after its promise settles. Expected conflicts are outcomes; a store throws
+ * `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
  */
 export interface Ledger {
   /** The lines of the log are numbered from 1 without gaps, so that a gap is a loss. */
   readonly gapless: boolean;
-  /** Gone with its process, which therefore never finds that the ledger lost something. */
+  /** True if everything is gone when the process ends. */
   readonly volatile: boolean;
   /** Made once per database; keys the digests of arguments. */
   readonly digestKey: Uint8Array;
   /**
-   * The time by the ledger's clock, as far as it is known without asking: that of its last answer, carried forward.
-   * Whatever begins before anything of it is stored begins now, and not by the clock of this process.
+   * The time by the ledger's clock, without a query: the time of its last answer, plus the time since then. Deadlines
+   * start from this time, not from the process's clock.
    */
   readonly now: number;
 
-  /** What belongs to no session. */
+  /** Values that belong to no session. */
   readonly items: KeyValueStore;
   readonly owners: Owners;
   readonly journal: Journal;
@@ -83,8 +83,8 @@ export interface Ledger {
   unanswered(session: string): Promise<readonly CallRecord[]>;
   steps(call: string): Promise<readonly StepRecord[]>;
   /**
-   * In order of `seq`, from after `after`; or, with `last`, the newest so many, still in order. With `bytes` fewer, so
-   * that they are no more than that together, as JSON; one at least.
+   * In order of `seq`, after `after`; or, with `last`, that many of the newest, still in order. `bytes` limits their
+   * size together, as JSON; at least one is returned.
    */
   events(session: string, range?: EventRange): Promise<readonly StoredEvent[]>;
   /** Session, `user:` and `app:` state as one object. */
@@ -99,25 +99,25 @@ export interface Ledger {
   recall(memo: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined>;
 
   /**
-   * What waits for a process that hosts these, at most `limit` in each list. With `after`, only the lists that it names,
-   * from there on. An owner whose lease ran out is fenced by this look.
+   * What waits for a process that hosts these, at most `limit` in each list. With `after`, only the lists that it
+   * names, from there on. Fences owners whose lease ran out.
    */
   due(hosted: readonly HostedApp[], limit: number, after?: DuePlace): Promise<DueWork>;
 
   /** Frames of one session that are not over, in no particular order. */
   liveFrames(session: string): Promise<readonly FrameRecord[]>;
-  /** Frames of one session that wait for a model step: what a step looks for before it lets go. */
+  /** Frames of one session that wait for a model step. */
   readyFrames(session: string): Promise<readonly string[]>;
 
   /**
-   * Sessions untouched since `before` in which nothing is open, for pruning. A page may have fewer than fit, or none, and a
-   * next one all the same: it looks at so many sessions only.
+   * Sessions untouched since `before` in which nothing is open, for pruning. A page may be short or empty and still
+   * have a next page.
    */
   idleSessions(before: number, page?: PageRequest): Promise<Page<string>>;
-  /** Drops expired memos and kept items and owners that hold nothing, and does what a search would have to do first. */
+  /** Removes expired items, and owners that hold nothing, and updates the search index. */
   tidy(): Promise<void>;
 
-  /** Only of a ledger that keeps connections to a server. */
+  /** Only for a ledger that connects to a server. */
   stats?(): LedgerStats;
 
   /**

@@ -145,7 +145,7 @@ export interface CallRecord {
   readonly rounds: number;
   /** Denied, and the tool may still word the answer. */
   readonly refused: boolean;
-  /** The last time a person said what had become of it. */
+  /** The last settlement by a person. */
   readonly settled?: SettlementRecord;
   readonly result?: JsonValue;
 }
@@ -162,11 +162,11 @@ export type ConfirmationStatus = "requested" | "approved" | "denied" | "expired"
 
 /** How a tool wants its card laid out. Display only: nothing here is bound to the call or judged. */
 export interface CardLayout {
-  /** Approving takes a deliberate act: the button is held down for a moment. */
+  /** To approve, the button must be held down for a moment. */
   readonly hold?: true;
   /** Names of two arguments that are one text before and after; shown as a diff beside the arguments. */
   readonly diff?: { readonly before: string; readonly after: string };
-  /** How arguments are shown, by their names. Without it their names decide; what a model writes never does. */
+  /** How each argument is shown. Default: chosen by its name, never by what a model wrote. */
   readonly display?: { readonly [argument: string]: ArgumentDisplay };
 }
 
@@ -265,7 +265,7 @@ export interface ConfirmationRecord {
   readonly expiresAt?: number;
   /** One of each person who has voted. The last one decided, once the question is approved or denied. */
   readonly votes: readonly Vote[];
-  /** How many denials deny; 1 if absent. */
+  /** How many denials are needed to deny; 1 if absent. */
   readonly denials?: number;
   /** When people are reminded, and whether that was done; in the order of time. */
   readonly reminders?: readonly { readonly at: number; readonly sent: boolean }[];
@@ -314,7 +314,9 @@ export interface LogRow {
   readonly body: string | null;
 }
 
-/** One thing that happened, as a line of the log tells it: audit trail, live feed and outbox source at once. */
+/**
+ * One thing that happened, as stored in the log. The audit journal, the live feed and the outbox are all read from it.
+ */
 export interface JournalRecord {
   /** Position in the whole journal, in the order of commits. Positions increase; they are not consecutive. */
   readonly seq: number;

@@ -195,7 +195,7 @@ export function checkFirst<Sort extends keyof typeof FIRST_STATUSES>(
 ): void {
   const first: readonly string[] = FIRST_STATUSES[sort];
   if (first.includes(status)) return;
-  throw new CountersignError("internal", `A ${sort} cannot begin as ${status}: ${id}.`);
+  throw new CountersignError("internal", `A ${sort} cannot start as ${status}: ${id}.`);
 }
 
 const ANSWERED: ReadonlySet<CallStatus> = new Set(["succeeded", "failed", "denied", "expired", "cancelled"]);

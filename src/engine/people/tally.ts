@@ -5,7 +5,7 @@ import type { Principal } from "./principal.ts";
 /** A question, and the votes on it. */
 export interface Ballot extends Ruled {
   readonly votes: readonly Vote[];
-  /** How many denials deny. */
+  /** How many denials are needed to deny. */
   readonly denials?: number;
 }
 
@@ -36,7 +36,7 @@ export function tally(ballot: Ballot, counting: Counting): Tally {
   };
 }
 
-/** How many denials deny. */
+/** How many denials are needed to deny. */
 export function denialsNeeded({ denials = 1 }: Pick<Ballot, "denials">): number {
   return denials;
 }

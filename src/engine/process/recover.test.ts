@@ -239,8 +239,7 @@ describe("a call whose process is gone", () => {
       {
         attempt: 1,
         statusThen: "ready",
-        reason:
-          "it was started and may have run, and it may not run again: not enough of the approvals count any more",
+        reason: "it was started and may have run, and it may not run again: too few approvals still count",
       },
     ]);
     expect(await records("confirmation-cancelled")).toEqual([]);

@@ -92,8 +92,8 @@ export class Worker {
   }
 
   /**
-   * One round: finds what is due and tries it, so many of each kind. What cannot be done here must not hide what can, so
-   * the next round goes on behind this one until it has seen everything.
+   * One round: finds what is due and tries it, up to a limit of each kind. The next round continues where this one
+   * ended, so that work that cannot be done here does not hide other work.
    */
   async round(after?: DuePlace): Promise<DueWork> {
     const { ledger, hosts } = this.#parts;

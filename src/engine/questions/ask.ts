@@ -21,7 +21,7 @@ export interface Question {
   readonly shown: Shown;
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
-  /** How many denials deny; 1 if absent. */
+  /** How many denials are needed to deny; 1 if absent. */
   readonly denials?: number;
   readonly expiresInMs?: number;
   readonly remindAfterMs?: readonly number[];

@@ -61,13 +61,13 @@ export interface Confirmation {
   readonly question?: string;
   /** What made the call need a person. */
   readonly why: readonly string[];
-  /** Who must approve, and how far that is. Every one must be met. */
+  /** Who must approve, and how many have approved. All must be met. */
   readonly requirements: readonly RequirementProgress[];
-  /** How many denials deny. */
+  /** How many denials are needed to deny. */
   readonly denials: number;
   /** When people are reminded. */
   readonly reminders?: readonly string[];
-  /** Who may fill in for every requirement from `at` on; `reached`: people were told. */
+  /** Who may decide in the place of others, from `at` on. `reached`: people were told. */
   readonly escalations?: readonly ConfirmationEscalation[];
   /** The votes so far, or those that decided. */
   readonly votes: readonly ConfirmationVote[];
@@ -76,7 +76,7 @@ export interface Confirmation {
   readonly expiresAt?: string;
   readonly decision?: ConfirmationDecision;
   readonly execution?: { readonly startedAt: string; readonly endedAt?: string; readonly attempt: number };
-  /** The last time a person said what had become of the call. */
+  /** The last settlement of the call by a person. */
   readonly settlement?: ConfirmationSettlement;
   readonly result?: JsonValue;
   /** Long values were truncated. Read the confirmation by its id before you decide. */
@@ -118,7 +118,7 @@ export interface ConfirmationVote {
   readonly args?: JsonObject;
 }
 
-/** Who said what had become of an unknown call, when, and by which way in. `retry`: it was run again. */
+/** Who settled an unknown call, when, and how it was sent. `retry`: it was run again. */
 export interface ConfirmationSettlement {
   readonly as: "succeeded" | "failed" | "retry";
   readonly by: Pick<Principal, "id" | "kind" | "authenticated">;

@@ -25,7 +25,7 @@ export interface ConfirmationContext {
   readonly earlier: readonly Confirmation[];
   /** The conversation before the call, if the principal may read it. */
   readonly conversation?: readonly Message[];
-  /** Who sent the message that led to it, as they were known then. */
+  /** Who sent the message that led to it, and how they were authenticated at that time. */
   readonly asker?: Asker;
   /** Who holds, or last held, the claim on the call. */
   readonly owner?: CallOwner;

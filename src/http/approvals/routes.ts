@@ -67,7 +67,7 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       summary: "List confirmations",
       tag: TAG,
       query: listQuerySchema,
-      answer: { description: "Those that you may see", schema: confirmationPageSchema },
+      answer: { description: "The confirmations that you may see", schema: confirmationPageSchema },
       problems: [400],
     },
     async (context, { query }) => {
@@ -219,7 +219,7 @@ function serveCalls(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       summary: "List unknown calls that have no confirmation",
       tag: "calls",
       query: pageQuerySchema,
-      answer: { description: "Those that you may see, oldest first", schema: callPageSchema },
+      answer: { description: "The calls that you may see, oldest first", schema: callPageSchema },
       problems: [400],
     },
     async (context, { query }) => {

@@ -31,7 +31,7 @@ function serveAsking(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "post",
       path: "/v1/calls",
-      summary: "Ask for a call that you will run yourself. The same key again gives the same call",
+      summary: "Ask for a call that you will run yourself. Repeating a key returns the same call",
       tag: TAG,
       body: proposalBodySchema,
       answer: CALL,
@@ -63,7 +63,7 @@ function serveRunning(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       ...reporting,
       path: "/v1/calls/{key}/claim",
-      summary: "Claim an allowed call before you run it. One claim gets it",
+      summary: "Claim an allowed call before you run it. Only one claim succeeds",
       body: claimBodySchema,
       answer: { description: "The call, and your claim", schema: claimedCallSchema },
     },

@@ -48,7 +48,7 @@ export interface ProposalBody {
 
 export const proposalBodySchema: z.ZodType<ProposalBody> = z
   .strictObject({
-    key: name.openapi({ description: "Names the call. The same key is the same call, for good." }),
+    key: name.openapi({ description: "Names the call. The same key always means the same call." }),
     app: name,
     tool: name,
     args: jsonObject,

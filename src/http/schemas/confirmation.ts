@@ -64,7 +64,7 @@ const settlement = z
     at: time,
   })
   .openapi({
-    description: "The last time a person said what had become of a call whose outcome was unknown.",
+    description: "The last settlement: what a person recorded about a call whose outcome was unknown.",
   });
 
 /** A confirmation as its reader sees it. */
@@ -101,7 +101,7 @@ export const confirmationSchema: z.ZodType = z
     question: z.string().optional(),
     why: z.array(z.string()),
     requirements: z.array(requirement).openapi({ description: "Every one must be met." }),
-    denials: z.int().openapi({ description: "How many denials deny." }),
+    denials: z.int().openapi({ description: "How many denials are needed to deny." }),
     reminders: z.array(time).optional(),
     escalations: z
       .array(

@@ -21,7 +21,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
  * A gateway for clients over streamable HTTP, at `/mcp`: each has its own session and its own connection to the server.
- * There is no login, so it answers only to loopback names, and to no page of another site.
+ * There is no login, so it accepts only loopback host names, and no pages of other sites.
  */
 export class McpEndpoint {
   readonly #gateway: McpGateway;

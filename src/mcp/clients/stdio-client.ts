@@ -24,7 +24,7 @@ export class StdioClient implements Transport {
     this.#output = output;
   }
 
-  /** Was it the client that ended this, by closing its side? */
+  /** Did the client close the connection? */
   get hasLeft(): boolean {
     return this.#left;
   }

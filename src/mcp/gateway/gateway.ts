@@ -61,7 +61,7 @@ export interface GatedRequest {
 
 const PROGRESS_MS = 5_000;
 const DEFAULT_TIMEOUT_MS = 600_000;
-const TOO_MANY = `${MAX_OPEN_PER_SERVER} calls of this server wait for a person already; this one was not asked about, and not run`;
+const TOO_MANY = `${MAX_OPEN_PER_SERVER} calls to this server already wait for a person; nobody was asked about this one, and it did not run`;
 
 type Gate = GatedFunction<JsonObject, JsonObject>;
 

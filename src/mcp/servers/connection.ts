@@ -21,7 +21,7 @@ export type McpServer =
   | {
       readonly command: string;
       readonly args?: readonly string[];
-      /** Beside the few variables that every child gets. */
+      /** Besides the default variables of a child process. */
       readonly env?: Readonly<Record<string, string>>;
       readonly cwd?: string;
     }

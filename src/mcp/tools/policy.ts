@@ -3,7 +3,7 @@ import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { isDestructive } from "./annotations.ts";
 import { sameName } from "./folding.ts";
 
-/** What an author's predicate gets of a server's tool. */
+/** What a predicate gets about a server's tool. */
 export type DiscoveredTool = Pick<ServerTool, "name" | "description" | "annotations">;
 
 /**

@@ -21,7 +21,7 @@ interface Asking {
 }
 
 /**
- * A model of the Gemini API, on `@google/genai`, which must be installed. Parts come and go unharmed: thoughts,
+ * A model of the Gemini API, on `@google/genai`, which must be installed. Parts are passed on unchanged: thoughts,
  * signatures, the ids that Gemini gave, and members that the SDK does not know yet.
  *
  * An answer that ends in a refusal or a fault (`SAFETY`, `MALFORMED_FUNCTION_CALL`…) is a chunk with `errorCode` and no

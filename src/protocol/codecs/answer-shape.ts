@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, member, parseJson, toJsonValue } from "../json.ts";
 
-/** What an answer says, once it is out of its wrapping. */
+/** A parsed answer. */
 export interface Answer {
   readonly confirmed: boolean;
-  /** Absent also where null was sent: Python's ADK writes null for "none". */
+  /** Also absent if null was sent: Python's ADK writes null for "none". */
   readonly payload?: JsonValue;
   readonly reason?: string;
   readonly hint?: string;
@@ -57,7 +57,7 @@ function unwrap(response: JsonObject): Unwrapping {
 function unwrapped(inner: JsonValue | undefined, wrapper: string): Unwrapping {
   if (!isJsonObject(inner)) return refuse(`\`${wrapper}\` must hold an object.`);
   const isWrappedAgain = [...WRAPPERS, "response"].some((name) => Object.hasOwn(inner, name));
-  return isWrappedAgain ? refuse(`\`${wrapper}\` holds another wrapping.`) : { ok: true, value: inner };
+  return isWrappedAgain ? refuse(`\`${wrapper}\` contains another wrapper.`) : { ok: true, value: inner };
 }
 
 function readBare(answer: JsonObject): AnswerReading {

@@ -6,7 +6,7 @@ import { REQUEST_CONFIRMATION_FUNCTION_NAME } from "../reserved-names.ts";
 import { parsePart } from "./adk/content.ts";
 import { type Answer, readAnswer } from "./answer-shape.ts";
 
-/** One readable answer. Whether it counts (open, of this session, by whom) is for the engine to judge. */
+/** One valid answer. The engine decides whether it counts (open, of this session, by whom). */
 export interface AnsweredConfirmation extends Answer {
   /** As sent: the confirmation's id, or the original call's. */
   readonly id: string;

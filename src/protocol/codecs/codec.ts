@@ -2,7 +2,7 @@ import type { Event, StoredEvent } from "../event.ts";
 import { encodeAdkEvent } from "./adk/request.ts";
 import { encodeAdkRsEvent } from "./adk-rs/request.ts";
 
-/** The forms in which an event can leave: Google's ADKs (Python, TypeScript, Go, Java), or adk-rs. */
+/** The wire formats of events: Google's ADKs (Python, TypeScript, Go, Java), or adk-rs. */
 export type Wire = "adk" | "adk-rs";
 
 const ENCODERS: { readonly [wire in Wire]: (stored: StoredEvent) => Event } = {

@@ -24,7 +24,7 @@ function inOrder<Input, Value>(
   };
 }
 
-/** The ADK's names for hooks; each is given `context` as well as what ours are given. */
+/** The ADK's names for hooks; each also gets `context`. */
 export interface AdkCallbacks {
   readonly beforeAgentCallback?: Callbacks<HookContext, Content>;
   readonly afterAgentCallback?: Callbacks<HookContext, Content>;

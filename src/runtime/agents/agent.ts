@@ -17,7 +17,7 @@ export interface AnyAgent {
 /** An agent's instruction: a text, or a function that returns it. */
 export type Instruction = string | ((ctx: HookContext) => string | Promise<string>);
 
-/** Options of an agent. All but the name have a default or may be left out. */
+/** Options of an agent. Only the name is required. */
 export interface AgentOptions extends Hooks {
   readonly name: string;
   readonly description?: string;

@@ -100,7 +100,7 @@ export class Sessions {
     };
   }
 
-  /** A user's sessions, without their events, in the order in which they were made. */
+  /** A user's sessions, without their events, in the order in which they were created. */
   async listSessions({ appName, userId }: Owned): Promise<readonly Session[]> {
     const run = await this.#of({ appName });
     const { ledger } = run.engine;

@@ -5,7 +5,7 @@ import { activityOf } from "../streaming/index.ts";
 export interface RunLimits {
   /** Stops the run when it aborts; leaving the loop does not. */
   readonly signal?: AbortSignal;
-  /** Stops the run if it is still at work after so long. Waiting for a person is not work. */
+  /** Stops the run after this time. Waiting for a person does not count. */
   readonly timeoutMs?: number;
 }
 

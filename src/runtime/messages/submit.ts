@@ -40,7 +40,7 @@ export interface SubmitInput {
   readonly stateDelta?: JsonObject;
   readonly invocation?: string;
   readonly whilePending: "converse" | "cancel";
-  /** If it is repeated with the same key, the message is not taken again; the first run is watched. */
+  /** A message with a known key is not accepted again; the first run is watched. */
   readonly once?: IdempotentRequest;
   /** The headers of the message's request; unknown if not given. */
   readonly requestHeaders?: HeaderSource;

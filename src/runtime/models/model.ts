@@ -34,7 +34,7 @@ export interface ModelChunk {
 /** Options of one request to a model. */
 export interface GenerateOptions {
   readonly signal: AbortSignal;
-  /** Give text in pieces as it comes. Without it there is exactly one chunk. */
+  /** Stream text in pieces. Otherwise there is exactly one chunk. */
   readonly stream: boolean;
 }
 

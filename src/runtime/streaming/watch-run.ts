@@ -18,7 +18,7 @@ export type RunEvent =
   | { readonly kind: "stored"; readonly event: StoredEvent }
   /** A refused answer of the message; sent, but not stored. */
   | { readonly kind: "refused"; readonly event: StoredEvent }
-  /** A vote of the message that does not decide yet: how far its question is; sent, but not stored. */
+  /** A vote in the message that does not decide yet, and how many approvals its question has; sent, but not stored. */
   | { readonly kind: "open"; readonly event: StoredEvent }
   | PassingEvent;
 

@@ -1,7 +1,7 @@
 import { Database, loadDriver, parseUrl } from "./connection/index.ts";
 import { isMadeByThisBuild, NEWEST, readSchema } from "./schema/index.ts";
 
-/** Looks at a database without making, migrating or writing anything. Throws `ledger-unreachable` where it cannot. */
+/** Inspects a database without changing it. Throws `ledger-unreachable` if it cannot. */
 export async function inspectPostgresLedger(url: string): Promise<{
   readonly exists: boolean;
   readonly version: number;

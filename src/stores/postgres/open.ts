@@ -4,16 +4,16 @@ import { Database, loadDriver, parseUrl, READ_ONLY, toLedgerError } from "./conn
 import { PostgresStore } from "./postgres-store.ts";
 import { assertUsable, migrate, NEWEST, readSchema } from "./schema/index.ts";
 
-/** Where a PostgreSQL ledger is and how careful it is. */
+/** Options of a PostgreSQL ledger. */
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=false` and what `pg` knows; several hosts as
-   * `host:port,host:port`, of which the one that takes writes is used.
+   * `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=false` and what `pg` knows; several hosts
+   * as `host:port,host:port`, of which the one that accepts writes is used.
    */
   readonly url: string;
   /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
   readonly durability?: "full";
-  /** Makes the schema, or brings it up to date, first; without it a schema that is behind is refused. */
+  /** Creates or migrates the schema first; without it, an outdated schema is refused. */
   readonly migrate?: boolean;
 }
 
@@ -22,7 +22,7 @@ const OPENING =
   "from countersign.meta where name = 'digest-key'";
 
 /**
- * Opens a ledger. Throws `ledger-unreachable` where the server or the database cannot be used, `ledger-older` where the
+ * Opens a ledger. Throws `ledger-unreachable` if the server or the database cannot be used, `ledger-older` if the
  * schema is behind and may not be migrated, `ledger-newer` where a newer version made it unusable for this one, and
  * `missing-package` where `pg` is not installed. Any number of processes may open one database.
  */
@@ -63,14 +63,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   }
 }
 
-/** What happened, or would. */
+/** The result of a migration, or of a dry run. */
 export interface Migrated {
-  /** The schema before; 0 where there was none. */
+  /** The schema version before; 0 if there was none. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Makes the schema, or brings it up to date; with `dryRun` it only says from where to where. */
+/** Creates or migrates the schema; with `dryRun` it only returns the versions. */
 export async function migratePostgres(
   url: string,
   { dryRun = false }: { readonly dryRun?: boolean } = {},

@@ -1,6 +1,6 @@
 import { Database, loadDriver, parseUrl } from "./connection/index.ts";
 
-/** What may take acknowledged commits from a ledger: a setting of its server, or a standby that is behind. */
+/** A setting or a standby of the server that may lose acknowledged commits. */
 export interface Risk {
   /** In a word. */
   readonly about: "durability" | "standby" | "promotion";
@@ -24,7 +24,7 @@ type Facts = readonly [
   timeline: number,
 ];
 
-/** Looks at the server's settings and standbys. Throws `ledger-unreachable` where it cannot. */
+/** Inspects the server's settings and standbys. Throws `ledger-unreachable` if it cannot. */
 export async function listPostgresRisks(url: string): Promise<readonly Risk[]> {
   const database = new Database(await loadDriver(), parseUrl(url));
   try {

@@ -6,13 +6,13 @@ import { migrate } from "./schema/migrate.ts";
 import { DIGEST_KEY, MIGRATIONS } from "./schema/schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
-/** Where a SQLite ledger lives and how careful it is. */
+/** Options of a SQLite ledger. */
 export interface SqliteOptions {
-  /** A file, made if absent (its directory is not), or `:memory:`. */
+  /** A file, created if missing (its directory is not), or `:memory:`. */
   readonly path: string;
   /**
-   * `"full"`: every commit is on disk before it is acknowledged. Otherwise those that are acted upon at once
-   * are, and a loss of power (not of the process) may take the last few others with it.
+   * `"full"`: every commit is on disk before it is acknowledged. Otherwise only decisions and claims are; a power
+   * failure (not a process crash) may undo the last few others.
    */
   readonly durability?: "full";
   /** Judges leases and deadlines. */
@@ -20,8 +20,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens a ledger and brings its schema up to date. Throws `ledger-unreachable` where the file cannot be used
- * and `ledger-newer` where a newer version wrote it. Any number of processes may open one file.
+ * Opens a ledger and migrates its schema. Throws `ledger-unreachable` if the file cannot be used and `ledger-newer`
+ * where a newer version wrote it. Any number of processes may open one file.
  */
 export async function openSqliteLedger(options: SqliteOptions): Promise<Ledger> {
   return new DocumentLedger(await openSqliteStore(options));

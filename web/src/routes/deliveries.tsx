@@ -34,7 +34,9 @@ export function DeliveriesPage(): ReactNode {
       ) : found.problem !== undefined ? (
         <Empty title="The list cannot be loaded">{found.problem.detail}</Empty>
       ) : (
-        <Empty title="No undelivered notifications">Messages that cannot be sent for days appear here.</Empty>
+        <Empty title="No undelivered notifications">
+          Messages that could not be sent appear here, after three days of retries.
+        </Empty>
       )}
     </main>
   );

@@ -124,6 +124,6 @@ async function readAll(query: ListOptions): Promise<readonly Confirmation[]> {
     break;
   }
   const cut = items.filter(({ truncated }) => truncated === true).length;
-  if (cut > 0) tell(`In ${cut.toLocaleString()} rows long values are cut to their beginning; they say so.`);
+  if (cut > 0) tell(`${cut.toLocaleString()} rows have long values that are cut. These rows are marked.`);
   return items;
 }

@@ -148,7 +148,7 @@ function NoRows({ state, filters }: { readonly state: BoardState; readonly filte
   if (problem !== undefined) return <Empty title="The list cannot be loaded">{problem.detail}</Empty>;
   const isFiltered = JSON.stringify({ ...filters, show: "" }) !== JSON.stringify({ ...NO_FILTERS, show: "" });
   if (isFiltered) return <Empty title="Nothing matches">Loosen the filters to see more.</Empty>;
-  if (filters.show === "snoozed") return <Empty title="Nothing put off" />;
+  if (filters.show === "snoozed") return <Empty title="No hidden requests" />;
   if (filters.show === "unknown") return <Empty title="Every outcome is known" />;
   if (filters.show === "decided") return <Empty title="Nothing decided since this page was opened" />;
   return (

@@ -57,7 +57,7 @@ function print(
     output.line();
     output.line(output.style("bold", version === undefined ? "rules in code" : `policy ${inert(version)}`));
     for (const { rule, reason, outcome, observe, facts = {}, text } of rules) {
-      const noted = observe === true ? " (only noted)" : "";
+      const noted = observe === true ? " (observe: recorded only)" : "";
       output.line(`  ${inert(rule ?? reason ?? "")}: ${outcome}${noted}`);
       for (const [name, value] of Object.entries(facts))
         output.line(`    ${inert(name)} = ${inert(JSON.stringify(value))}`);

@@ -11,12 +11,12 @@ const DEFAULT_SINCE = "30d";
 
 export const policyReplay: Command = {
   name: "policy replay",
-  summary: "judge the calls of the past by a policy, and compare with what people decided",
+  summary: "judge past calls by a policy, and compare with what people decided",
   usage: "FILE [--since AGE] [--db URL]",
   about:
-    "Walks the journal and says what the policy would have changed: questions that would not be asked, and how people had decided " +
+    "Reads the journal and prints what the policy would have changed: questions that would not be asked, and how people had decided " +
     "them; calls that ran and would now be asked about or denied. It changes nothing. Rules see the arguments and roles of " +
-    "then, and the session's state of now. Calls whose content was erased are left out. Suggested exceptions are only printed: " +
+    "that time, but the current session state. Calls whose content was erased are left out. Suggested exceptions are only printed: " +
     "limits below everything that people denied, from at least 20 approvals.",
   words: { names: ["FILE"] },
   flags: {

@@ -1,6 +1,6 @@
 import type { Ledger } from "../ledger.ts";
 
-/** What a store brings to the suite: a ledger, made anew for every case. */
+/** What a store provides to the suite: a new ledger for every case. */
 export interface LedgerSubject {
   /** A fresh, empty ledger that judges time by `clock`. */
   readonly open: () => Promise<Ledger>;
@@ -9,7 +9,7 @@ export interface LedgerSubject {
   readonly clock: { now(): number; advance(ms: number): Promise<void> | void };
 }
 
-/** One promise of the interface; `run` throws where it is not kept. */
+/** One requirement of the interface; `run` throws if it is not met. */
 export interface LedgerCase {
   /** A claim about behaviour. */
   readonly name: string;

@@ -2,7 +2,7 @@ import type { Part } from "../../content.ts";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import { REQUEST_CONFIRMATION_FUNCTION_NAME } from "../../reserved-names.ts";
 
-/** An answer to be written: a decision, or a closing that nobody decided. `id` is the one the wire wants. */
+/** An answer to encode: a decision, or a closing without a decision. `id` is the id that the wire format uses. */
 export interface AdkAnswer {
   readonly id: string;
   readonly confirmed: boolean;

@@ -9,7 +9,7 @@ export interface UserQuestion {
   readonly multiple: boolean;
 }
 
-/** A pause that asks questions instead of for approval. */
+/** A pause with questions instead of an approval. */
 export interface AskUserRequest {
   readonly id: string;
   readonly questions: readonly UserQuestion[];

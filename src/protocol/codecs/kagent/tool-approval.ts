@@ -11,7 +11,7 @@ export interface NestedPause {
   readonly asks: readonly ConfirmationAsk[];
 }
 
-/** A pause as the extension tells of it. With `nested`, the child's questions are the ones to answer. */
+/** A pause in the extension's format. With `nested`, the child's questions are the ones to answer. */
 export interface ToolApprovalRequest {
   readonly asks: readonly ConfirmationAsk[];
   readonly hint?: string;

@@ -216,7 +216,7 @@ function doubtful(name: string, cause: unknown): CountersignError {
 function busy(name: string): CountersignError {
   return new CountersignError(
     "ledger-busy",
-    `A commit to the ledger "${name}" was overtaken ${MOST_TRIES} times. Try again.`,
+    `A commit to the ledger "${name}" conflicted with other commits ${MOST_TRIES} times. Try again.`,
     { details: { ledger: name } },
   );
 }

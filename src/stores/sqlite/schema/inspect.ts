@@ -8,29 +8,29 @@ import { toLedgerError } from "../connection/sqlite-errors.ts";
 import { APPLICATION_ID, FINGERPRINTS, toFingerprints } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
-/** What a ledger says of itself to somebody who only looks. */
+/** The state of a ledger, as an inspection finds it. */
 export interface LedgerState {
-  /** False: opening it will make it. */
+  /** False: opening it creates it. */
   readonly exists: boolean;
-  /** The schema it has; 0 where it does not exist. */
+  /** Its schema version; 0 if it does not exist. */
   readonly version: number;
-  /** The schema that this version of Countersign makes of it. */
+  /** The newest schema version that this Countersign knows. */
   readonly newest: number;
-  /** False where its schema has a number that this build knows, and another build made it. */
+  /** False if a different build created its schema, under a version that this build knows. */
   readonly isSameBuild: boolean;
-  /** Its files that others than their user may read or write, with their modes, such as `644`; absent for a server's. */
+  /** Its files that other users can read or write, with their modes, such as `644`; absent for a database server. */
   readonly exposed?: readonly { readonly file: string; readonly mode: string }[];
-  /** What a quick check of the file found; absent where none was asked for. */
+  /** What a quick check of the file found; absent if it was not requested. */
   readonly damage?: readonly string[];
 }
 
-/** How closely to look. */
+/** Options of an inspection. */
 export interface InspectOptions {
   /** Reads the whole file, and says what is damaged. */
   readonly check?: boolean;
 }
 
-/** Looks at a file without making, migrating or writing it. Throws `ledger-unreachable` where it is no ledger. */
+/** Inspects a file without changing it. Throws `ledger-unreachable` if it is not a ledger. */
 export function inspectSqliteLedger(path: string, { check = false }: InspectOptions = {}): LedgerState {
   const newest = MIGRATIONS.at(-1)?.version ?? 0;
   if (path === MEMORY_PATH || isAbsent(path)) return { exists: false, version: 0, newest, isSameBuild: true };

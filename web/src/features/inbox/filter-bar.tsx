@@ -38,7 +38,7 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
             ["all", "All I can see"],
             ["snoozed", "Not now"],
             ["unknown", "Outcome unknown"],
-            ["decided", "Decided lately"],
+            ["decided", "Recently decided"],
           ]}
           onChoose={(show) => onFilter({ ...filters, show: show as Filters["show"] })}
         />

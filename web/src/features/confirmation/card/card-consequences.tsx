@@ -62,8 +62,8 @@ function approval(confirmation: Confirmation, isAmended: boolean): ReactNode {
   if (missing > 0) {
     return isAmended ? (
       <>
-        The question is asked anew with what you have changed, and your approval counts for it. {name} runs
-        when {more(missing, "approval")} given.
+        A new question asks about the changed arguments, and your approval counts for it. {name} runs when{" "}
+        {more(missing, "approval")} given.
       </>
     ) : (
       <>
@@ -81,7 +81,7 @@ function approval(confirmation: Confirmation, isAmended: boolean): ReactNode {
   }
   return (
     <>
-      {name} runs now, at most once, with exactly {isAmended ? "what you have changed" : "these arguments"}
+      {name} runs now, at most once, with exactly {isAmended ? "the changed arguments" : "these arguments"}
       {repeatable
         ? ". After a crash it may run again: its author declared it safe to repeat."
         : ". You cannot undo it."}

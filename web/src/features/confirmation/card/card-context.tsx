@@ -36,7 +36,7 @@ export interface SurroundingsProps {
 
 /** Other calls of the turn, earlier decisions, and the conversation, which is not evidence. */
 export function Surroundings({ context, turnAction }: SurroundingsProps): ReactNode {
-  if (context === undefined) return <p className="muted small card-section">Loading what surrounds it…</p>;
+  if (context === undefined) return <p className="muted small card-section">Loading the context…</p>;
   if ("detail" in context) return <p className="muted small card-section">{context.detail}</p>;
   return (
     <>

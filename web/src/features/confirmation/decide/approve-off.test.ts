@@ -26,7 +26,9 @@ test("approving is on only when everything was seen, is settled, complete, in ti
   expect(approveOff(ready({ settled: false }))).toContain("has just changed");
   expect(approveOff(ready({ online: false }))).toContain("Not connected");
   expect(approveOff(ready({ fault: "Not complete." }))).toBe("Not complete.");
-  expect(approveOff(ready({ now: 10 }, { expiresAt: new Date(5).toISOString() }))).toBe("Its time is up.");
+  expect(approveOff(ready({ now: 10 }, { expiresAt: new Date(5).toISOString() }))).toBe(
+    "The deadline has passed.",
+  );
   expect(approveOff(ready({}, { status: "denied" }))).toBe("It has been answered.");
 });
 
@@ -41,7 +43,7 @@ test("whoever may not decide is told who may", () => {
     "Only eva, anyone with the role boss, but not the requester (ana) may decide this.",
   );
   expect(decideOff(ready({}, { can, requirements: [{ from: "requester", count: 1, approved: 0 }] }))).toBe(
-    "Only the person it is done for (ana) may decide this.",
+    "Only the requester (ana) may decide this.",
   );
 });
 

@@ -22,7 +22,7 @@ export function decideOff({ confirmation, me, now, online, settled }: Readiness)
   const { status, can, expiresAt } = confirmation;
   if (status !== "requested") return "It has been answered.";
   if (!can.decide) return voted(confirmation, me) ?? `Only ${whoMay(confirmation)} may decide this.`;
-  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return "Its time is up.";
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return "The deadline has passed.";
   if (!online) return "Not connected; what you see may be old.";
   return settled ? undefined : "This request has just changed. Read it again.";
 }

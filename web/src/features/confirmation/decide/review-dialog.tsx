@@ -16,6 +16,8 @@ export interface ReviewDialogProps {
   readonly onClose: () => void;
 }
 
+const JUST_OPENED = "This has just opened. Read it first.";
+
 /** Several at once, each still reviewed and recorded separately. Those that need input are left out. */
 export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): ReactNode {
   // What is reviewed must not change while it is; what was decided meanwhile the server refuses by itself.
@@ -49,7 +51,7 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
       {isRejecting ? (
         <RejectForm
           id={reviewed[0]?.id ?? ""}
-          off={settled ? undefined : "Look first."}
+          off={settled ? undefined : JUST_OPENED}
           verb={rejectWord}
           onReject={(reason) => say(ticked, { confirmed: false, ...(reason === "" ? {} : { reason }) })}
           onCancel={() => setRejecting(false)}
@@ -130,5 +132,5 @@ function ownCard({ schema, payload, layout, truncated }: Confirmation): string |
 
 function reviewOff(unseen: Unseen, count: number, settled: boolean): string | undefined {
   if (count === 0) return "Each of these has to be approved on its own card.";
-  return unseenSentence(unseen) ?? (settled ? undefined : "Look first.");
+  return unseenSentence(unseen) ?? (settled ? undefined : JUST_OPENED);
 }

@@ -14,7 +14,7 @@ function whoIn(
   approvers: Confirmation["requirements"][number]["from"],
   requesters: readonly string[],
 ): string {
-  if (approvers === "requester") return `the person it is done for (${requesters.join(", ")})`;
+  if (approvers === "requester") return `the requester (${requesters.join(", ")})`;
   const { roles = [], users = [], notRequester = false } = approvers;
   const named = [...users, ...roles.map((role) => `anyone with the role ${role}`)];
   const who = named.length === 0 ? "any logged-in user" : named.join(", ");

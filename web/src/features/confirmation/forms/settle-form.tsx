@@ -189,7 +189,7 @@ function OwnerFacts({ owner }: { readonly owner: CallOwner | undefined }): React
 }
 
 function settleOff(choice: Choice | undefined, text: string): string | undefined {
-  if (choice === undefined) return "Say first what happened.";
+  if (choice === undefined) return "First choose what happened.";
   return choice === "failed" && text.trim() === "" ? "Say what went wrong." : undefined;
 }
 
