@@ -3,9 +3,12 @@
 const MAJOR = 22;
 const MINOR = 18;
 
+// Coding agents let a tool run when their hook ends with any code but 2.
+const FAILED = process.argv[2] === "hook" ? 2 : 1;
+
 /**
  * Runs the `main` of the module that `load` gives, with the arguments of this process, and takes its exit
- * code. On a Node.js that is too old nothing is loaded: one line says so, with `advice`, and the code is 1.
+ * code. On a Node.js that is too old nothing is loaded: one line says so, with `advice`, and the code is 1, or 2 for `hook`.
  */
 export function start(load, advice) {
   const [major, minor] = process.versions.node.split(".").map(Number);
@@ -13,7 +16,7 @@ export function start(load, advice) {
     process.stderr.write(
       `countersign needs Node.js ${MAJOR}.${MINOR} or newer; this is v${process.versions.node}. ${advice}\n`,
     );
-    process.exitCode = 1;
+    process.exitCode = FAILED;
     return;
   }
   load()
@@ -23,6 +26,6 @@ export function start(load, advice) {
     })
     .catch((error) => {
       process.stderr.write(`countersign: ${(error && error.stack) || error}\n`);
-      process.exitCode = 1;
+      process.exitCode = FAILED;
     });
 }

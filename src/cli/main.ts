@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { CountersignError, ERROR_CODES } from "../protocol/index.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
@@ -7,6 +6,7 @@ import { printCommand, printGroup, printOverview } from "./help.ts";
 import { inert, Output } from "./output.ts";
 import { parseCommandLine } from "./parse-command-line.ts";
 import { nearest } from "./suggest.ts";
+import { version } from "./version.ts";
 
 const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
 const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v"]);
@@ -96,11 +96,4 @@ function complain(error: unknown, asJson: boolean): number {
   if (asJson) output.jsonLine({ error: { code, message, ...(field === undefined ? {} : { field }) } });
   else output.line(`${output.style("red", "countersign:")} ${inert(message)} [${code}]`);
   return EXIT_CODES[code];
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    readonly version: string;
-  };
-  return manifest.version;
 }

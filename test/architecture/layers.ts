@@ -57,6 +57,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
       "a2a",
       "channels",
       "http",
+      "client",
       "manifest",
       "policy",
       "yaml",

@@ -19,6 +19,9 @@ import { policyCheck, policyJsonSchema, policyTest } from "./policy/check.ts";
 import { policyExplain } from "./policy/explain.ts";
 import { policyReplay } from "./policy/replay.ts";
 import { prune } from "./prune.ts";
+import { exec } from "./remote/exec.ts";
+import { hook } from "./remote/hook.ts";
+import { permissionPrompt } from "./remote/permission-prompt.ts";
 import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
@@ -33,6 +36,9 @@ export const COMMANDS: readonly Command[] = [
   serve,
   run,
   mcp,
+  hook,
+  permissionPrompt,
+  exec,
   pending,
   show,
   approve,

@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { type CallerOutcome, type ClaimedCall, CountersignProblem } from "../../client/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { shortDuration } from "../duration.ts";
+import { persist } from "../remote/persist.ts";
+import type { RemoteGate } from "../remote/remote-gate.ts";
+import { waitForDecision } from "../remote/wait-for-decision.ts";
+
+const TRIES = 4;
+const LEASE_SECONDS = 5;
+
+const HANDED_OVER: Approval = {
+  kind: "refused",
+  reason:
+    "This tool use was approved, and the approval was already handed over once. Ask again with a new tool use.",
+};
+
+/** One use of a tool that an agent asks about. */
+export interface ToolUse {
+  /** Names it: the same key again is the same question. */
+  readonly key: string;
+  readonly thread: string;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly cwd?: string;
+}
+
+/** Whether the agent may go on. */
+export type Approval =
+  | { readonly kind: "approved"; readonly input: JsonObject; readonly amended: boolean }
+  /** The policy did not ask, and nobody was asked. */
+  | { readonly kind: "unasked" }
+  | { readonly kind: "refused"; readonly reason: string };
+
+export interface ApprovalOptions {
+  /** The agent's name in the inbox, as in `claude-code`. */
+  readonly agent: string;
+  /** The same for people, as in `Claude Code`. */
+  readonly agentTitle: string;
+  /** Ask a person even if the policy does not. */
+  readonly alwaysAsk: boolean;
+  readonly waitMs: number;
+}
+
+/**
+ * Asks about one use of a tool, and waits. An approval is handed over once: it is claimed, and reported as handed over
+ * before the agent is told. Whoever comes later with the same key gets a refusal, because a model may use an id again.
+ */
+export async function seekApproval(
+  gate: RemoteGate,
+  use: ToolUse,
+  options: ApprovalOptions,
+): Promise<Approval> {
+  const approval = await ask(gate, use, options);
+  if (approval.kind !== "unasked" || !gate.trustsPolicy) return approval;
+  return { kind: "approved", input: use.input, amended: false };
+}
+
+async function ask(gate: RemoteGate, use: ToolUse, options: ApprovalOptions): Promise<Approval> {
+  const until = performance.now() + options.waitMs;
+  const { calls } = gate.client;
+  const proposal = proposalOf(gate, use, options);
+  const first = await persist((signal) => calls.propose(proposal, { signal }), { tries: TRIES });
+  if (first.status === "succeeded" && first.confirmation !== undefined) return HANDED_OVER;
+  for (let outcome = first; ; ) {
+    outcome = await waitForDecision(calls, outcome, until);
+    if (outcome.status !== "allowed" || performance.now() > until) return toApproval(outcome, options);
+    const claimed = await claim(gate, use.key);
+    if (claimed !== undefined) return handOver(gate, claimed, options);
+    // Another process of the same tool use was first, or the policy denies it by now.
+    outcome = await persist((signal) => calls.get(use.key, { signal }), { tries: TRIES });
+  }
+}
+
+function proposalOf(
+  { app, trustsPolicy }: RemoteGate,
+  { key, thread, tool, input, cwd }: ToolUse,
+  { agent, agentTitle, alwaysAsk, waitMs }: ApprovalOptions,
+): Parameters<RemoteGate["client"]["calls"]["propose"]>[0] {
+  const where = cwd === undefined ? "" : ` in ${cwd.slice(0, 1_000)}`;
+  return {
+    key,
+    app,
+    agent,
+    thread,
+    tool,
+    args: input,
+    description: `A tool of ${agentTitle}, which runs it itself after an approval.`,
+    hint: `Let ${agentTitle} use ${tool.slice(0, 200)}${where}?`,
+    requireConfirmation: alwaysAsk && !trustsPolicy,
+    amendable: true,
+    // Nobody should approve what no process waits for any more.
+    deadline: new Date(Date.now() + waitMs).toISOString(),
+    // Only the handing over is claimed, and it can be repeated until it is reported.
+    idempotent: true,
+  };
+}
+
+async function claim({ client }: RemoteGate, key: string): Promise<ClaimedCall | undefined> {
+  const claiming = { nonce: randomUUID(), leaseSeconds: LEASE_SECONDS };
+  try {
+    return await persist((signal) => client.calls.claim(key, claiming, { signal }), { tries: TRIES });
+  } catch (error) {
+    if (error instanceof CountersignProblem && error.code === "not-claimable") return undefined;
+    throw error;
+  }
+}
+
+async function handOver(
+  { client }: RemoteGate,
+  { claim: { token, attempt, args }, ...outcome }: ClaimedCall,
+  { agent }: ApprovalOptions,
+): Promise<Approval> {
+  const result = { handedTo: agent, note: "Countersign does not know whether the tool ran." };
+  const report = { token, attempt, result };
+  await persist((signal) => client.calls.succeed(outcome.key, report, { signal }), { tries: TRIES });
+  return granted({ ...outcome, args });
+}
+
+function toApproval(outcome: CallerOutcome, { waitMs }: ApprovalOptions): Approval {
+  const { status, message } = outcome;
+  // Another process of the same tool use, while this one waited.
+  if (status === "succeeded") return granted(outcome);
+  if (status === "pending" || status === "executing" || status === "allowed")
+    return refused(`Nobody decided within ${shortDuration(waitMs)}. The tool must not run.`);
+  return refused(message);
+}
+
+function granted({ confirmation, args, amended }: CallerOutcome): Approval {
+  return confirmation === undefined
+    ? { kind: "unasked" }
+    : { kind: "approved", input: args, amended: amended === true };
+}
+
+function refused(reason: string): Approval {
+  return { kind: "refused", reason };
+}
