@@ -352,7 +352,7 @@ describe("amending", () => {
     expect(await tryApprove(fixture.engine, confirmation.id, { by: CARL })).toMatchObject({
       ok: false,
       code: "withdrawn",
-      message: `The question was withdrawn: bob changed the arguments; 1 vote for the old ones ended. The new question is ${id}.`,
+      message: `The question was withdrawn: bob changed the arguments; this withdrew 1 vote for the old ones. The new question is ${id}.`,
     });
     const last = await tryApprove(fixture.engine, id, { by: ANA });
     if (!last.ok) throw new Error(last.message);
