@@ -21,7 +21,7 @@ export interface DecisionRefusal extends Refusal {
 export type Verdict = Acting & Omit<DecisionInput, "id" | "confirmed">;
 
 /** Who reads it. Without it, every member of `can` is false. */
-export interface Looking {
+export interface ReadOptions {
   readonly by?: PrincipalInput;
 }
 

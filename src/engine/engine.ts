@@ -7,7 +7,7 @@ import { createParts } from "./create-parts.ts";
 import {
   type DecisionRefusal,
   type DecisionResult,
-  type Looking,
+  type ReadOptions,
   toDecisionRefusal,
   type Verdict,
 } from "./decision-result.ts";
@@ -177,13 +177,13 @@ export class Engine {
   }
 
   /** A confirmation as it is now. Throws `unknown-confirmation`. */
-  async confirmation(id: string, { by }: Looking = {}): Promise<Confirmation> {
+  async confirmation(id: string, { by }: ReadOptions = {}): Promise<Confirmation> {
     return readConfirmation(this.ledger, id, by && toPrincipal(by));
   }
 
   /** The open confirmations, nearest deadline first. */
   async pending(
-    filter: Looking & { readonly app?: string; readonly user?: string } = {},
+    filter: ReadOptions & { readonly app?: string; readonly user?: string } = {},
   ): Promise<readonly Confirmation[]> {
     const { by, ...wanted } = filter;
     return readPending(this.ledger, { ...wanted, viewer: by && toPrincipal(by) });

@@ -65,7 +65,7 @@ export {
 export {
   type DecisionRefusal,
   type DecisionResult,
-  type Looking,
+  type ReadOptions,
   toDecisionRefusal,
   type Verdict,
 } from "./decision-result.ts";

@@ -120,13 +120,13 @@ function failureOf(policy: PolicySource, { call, expect, by }: PolicyTest): stri
   const outcome = (["deny", "confirm"] as const).find((word) =>
     said.some((verdict) => verdict.outcome === word),
   );
-  const spoke = said.filter((verdict) => verdict.outcome === (outcome ?? "allow"));
+  const applied = said.filter((verdict) => verdict.outcome === (outcome ?? "allow"));
   if ((outcome ?? "allow") !== expect)
-    return `the test expects ${expect}, but the policy says ${outcome ?? "allow"}: ${told(spoke)}`;
-  if (by === undefined || spoke.some(({ rule }) => rule === by)) return undefined;
-  return `the test expects ${expect} by ${by}, but it is by: ${told(spoke)}`;
+    return `the test expects ${expect}, but the policy says ${outcome ?? "allow"}: ${told(applied)}`;
+  if (by === undefined || applied.some(({ rule }) => rule === by)) return undefined;
+  return `the test expects ${expect} by ${by}, but it is by: ${told(applied)}`;
 }
 
-function told(spoke: readonly { readonly reason: string }[]): string {
-  return spoke.length === 0 ? "no rule" : spoke.map(({ reason }) => reason).join("; ");
+function told(applied: readonly { readonly reason: string }[]): string {
+  return applied.length === 0 ? "no rule" : applied.map(({ reason }) => reason).join("; ");
 }

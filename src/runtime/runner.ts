@@ -7,8 +7,8 @@ import {
   type DecisionResult,
   type Engine,
   type IdempotentRequest,
-  type Looking,
   type PrincipalInput,
+  type ReadOptions,
   refusalError,
   refuseUnknown,
   type SettlementInput,
@@ -186,12 +186,12 @@ export class Runner {
   }
 
   /** A confirmation as it is now. Throws `unknown-confirmation`. */
-  async confirmation(id: string, looking?: Looking): Promise<Confirmation> {
-    return (await this.engine()).confirmation(id, looking);
+  async confirmation(id: string, options?: ReadOptions): Promise<Confirmation> {
+    return (await this.engine()).confirmation(id, options);
   }
 
   /** The open confirmations of this app, nearest deadline first. */
-  async pending(filter: Looking & { readonly user?: string } = {}): Promise<readonly Confirmation[]> {
+  async pending(filter: ReadOptions & { readonly user?: string } = {}): Promise<readonly Confirmation[]> {
     return (await this.engine()).pending({ ...filter, app: this.app });
   }
 

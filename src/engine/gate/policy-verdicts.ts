@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
-import type { PolicyNote, SpokenRule } from "../ledger/index.ts";
+import type { AppliedRule, PolicyNote } from "../ledger/index.ts";
 import { oneApproval } from "../people/index.ts";
 import { checkAsking } from "./asking-options.ts";
 import type { Policy, PolicyCall, PolicySource, PolicyVerdict } from "./policy.ts";
@@ -35,7 +35,7 @@ export function opinionOf(
   const verdicts = given.filter(({ observe }) => observe !== true).map(toVerdict);
   return {
     verdicts,
-    note: { ...(version === undefined ? {} : { version }), rules: given.map(toSpoken) },
+    note: { ...(version === undefined ? {} : { version }), rules: given.map(toApplied) },
     ...(text === undefined ? {} : { text }),
   };
 }
@@ -107,7 +107,7 @@ function toVerdict(verdict: PolicyVerdict): Verdict {
   };
 }
 
-function toSpoken({ rule, outcome, reason, facts, observe }: PolicyVerdict): SpokenRule {
+function toApplied({ rule, outcome, reason, facts, observe }: PolicyVerdict): AppliedRule {
   const seen: { readonly facts?: JsonObject } = facts === undefined ? {} : { facts };
   return {
     ...(rule === undefined ? { reason } : { rule }),

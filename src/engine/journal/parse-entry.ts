@@ -1,10 +1,10 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type {
+  AppliedRule,
   CallStatus,
   Escalation,
   JournalRecord,
   PolicyNote,
-  SpokenRule,
   VoteSlot,
 } from "../ledger/index.ts";
 import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
@@ -80,7 +80,7 @@ const policyNotes: Check<readonly PolicyNote[]> = listOf(
   shaped<PolicyNote>({
     version: optional(text),
     rules: listOf(
-      shaped<SpokenRule>({
+      shaped<AppliedRule>({
         rule: optional(text),
         reason: optional(text),
         outcome: oneOf("allow", "confirm", "deny"),

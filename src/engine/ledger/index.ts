@@ -47,6 +47,7 @@ export type {
 export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";
 export { cutPolicy, cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export type {
+  AppliedRule,
   Asker,
   CallRecord,
   CallStatus,
@@ -65,7 +66,6 @@ export type {
   SessionRecord,
   SettlementRecord,
   Shown,
-  SpokenRule,
   StepKind,
   StepRecord,
   StepStatus,

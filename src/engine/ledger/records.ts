@@ -31,7 +31,7 @@ export interface ChainHead {
 export type Asker = Pick<Principal, "id" | "kind" | "authenticated"> & Partial<Pick<Principal, "roles">>;
 
 /** one rule that applied to a call, and what it saw. */
-export interface SpokenRule {
+export interface AppliedRule {
   /** Its id; of a rule without one, the reason that it gave. */
   readonly rule?: string;
   readonly reason?: string;
@@ -46,7 +46,7 @@ export interface SpokenRule {
 export interface PolicyNote {
   /** Of a policy with an identity; its text is stored under it. */
   readonly version?: string;
-  readonly rules: readonly SpokenRule[];
+  readonly rules: readonly AppliedRule[];
 }
 
 export type FrameStatus = "ready" | "stepping" | "waiting" | "done" | "failed" | "cancelled";

@@ -64,7 +64,7 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
  */
 export function mayDecide(rule: Ruled, principal: Principal, counting?: Counting): boolean {
   return rule.requirements.some(
-    (_, requirement) => standingIn(rule, requirement, principal, counting) !== undefined,
+    (_, requirement) => matchIn(rule, requirement, principal, counting) !== undefined,
   );
 }
 
@@ -75,26 +75,26 @@ export function mayEverDecide(rule: Ruled, principal: Principal): boolean {
 }
 
 /** By what somebody counts for a requirement: by name, or by a role that a login claimed. */
-export type Standing = "name" | "role";
+export type MatchedBy = "name" | "role";
 
 /**
  * By what this principal counts for the requirement with this index, or for those who may fill in for it by now;
  * undefined if not at all.
  */
-export function standingIn(
+export function matchIn(
   rule: Ruled,
   index: number,
   principal: Principal,
   counting?: Counting,
-): Standing | undefined {
+): MatchedBy | undefined {
   const requirement = rule.requirements[index];
   if (requirement === undefined) return undefined;
-  const own = standingAmong(rule, requirement, principal, counting?.directory);
+  const own = matchAmong(rule, requirement, principal, counting?.directory);
   if (own !== undefined) return own;
   for (const escalation of rule.escalations ?? []) {
     const fills = escalation.fills.includes(index) && isDue(escalation, counting);
     const people = fills ? fillingIn(escalation, requirement) : undefined;
-    const found = people && standingAmong(rule, people, principal, counting?.directory);
+    const found = people && matchAmong(rule, people, principal, counting?.directory);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -112,12 +112,12 @@ function fillingIn({ to, group }: EscalatedTo, { from, count }: Requirement): Re
   return { from: people, count, ...(group === undefined ? {} : { group }) };
 }
 
-function standingAmong(
+function matchAmong(
   rule: Pick<Ruled, "requesters">,
   requirement: Requirement,
   principal: Principal,
   directory: Directory | undefined,
-): Standing | undefined {
+): MatchedBy | undefined {
   const { from } = requirement;
   if (principal.kind === "agent") return undefined;
   const asked = isRequester(rule, principal, directory);
@@ -151,7 +151,7 @@ function standing(
   { roles = [], users = [], notRequester = false }: Exclude<Approvers, "requester">,
   principal: Principal,
   asked: boolean,
-): Standing | undefined {
+): MatchedBy | undefined {
   if (notRequester && asked) return undefined;
   if (users.includes(principal.id)) return "name";
   if (principal.roles.some((role) => roles.includes(role))) return "role";

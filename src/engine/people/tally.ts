@@ -1,5 +1,5 @@
 import type { Vote, VoteSlot } from "../ledger/index.ts";
-import { type Counting, mayDecide, personOf, type Ruled, standingIn } from "./authority.ts";
+import { type Counting, matchIn, mayDecide, personOf, type Ruled } from "./authority.ts";
 import type { Principal } from "./principal.ts";
 
 /** A question, and the votes on it. */
@@ -44,7 +44,7 @@ export function denialsNeeded({ denials = 1 }: Pick<Ballot, "denials">): number 
 /** The slot that an approval by this principal fills: the first one that is free; undefined if there is none. */
 export function freeSlot(ballot: Ballot, principal: Principal, counting: Counting): VoteSlot | undefined {
   for (const [requirement, asked] of ballot.requirements.entries()) {
-    if (standingIn(ballot, requirement, principal, counting) === undefined) continue;
+    if (matchIn(ballot, requirement, principal, counting) === undefined) continue;
     const taken = new Set(
       ballot.votes.flatMap(({ slot }) => (slot?.requirement === requirement ? [slot.place] : [])),
     );
@@ -60,9 +60,9 @@ function counts(ballot: Ballot, { by, at, confirmed, slot, person }: Vote, count
   const then = { directory, now: at };
   if (!confirmed) return slot === undefined && mayDecide(ballot, by, then);
   if (slot === undefined || !isPlace(ballot, slot)) return false;
-  const standing = standingIn(ballot, slot.requirement, by, then);
+  const matched = matchIn(ballot, slot.requirement, by, then);
   const { voteMaxAgeMs = Number.POSITIVE_INFINITY } = directory;
-  return standing === "name" || (standing === "role" && now - at <= voteMaxAgeMs);
+  return matched === "name" || (matched === "role" && now - at <= voteMaxAgeMs);
 }
 
 function isPlace({ requirements }: Ballot, { requirement, place }: VoteSlot): boolean {

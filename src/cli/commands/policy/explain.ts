@@ -43,7 +43,7 @@ async function explain(ledger: Ledger, { version, rules }: PolicyNote): Promise<
   const written = isJsonArray(file) ? file.filter(isJsonObject) : [];
   return {
     ...(version === undefined ? {} : { version }),
-    rules: rules.map((spoken) => ({ ...spoken, text: written.find(({ id }) => id === spoken.rule) })),
+    rules: rules.map((applied) => ({ ...applied, text: written.find(({ id }) => id === applied.rule) })),
   };
 }
 
