@@ -3,6 +3,7 @@ import type {
   Confirmation,
   FailedDelivery,
   SettlementInput,
+  Statistics,
   Verification,
 } from "../engine/index.ts";
 import type { Event, JsonValue } from "../protocol/index.ts";
@@ -121,6 +122,8 @@ export interface Client {
   ): Promise<readonly DecisionEntry[]>;
   audit(options?: AuditOptions): Promise<ListPage<AuditRecord>>;
   verify(options?: CallOptions & { readonly head?: string }): Promise<Verification>;
+  /** Everybody's numbers with the scope `metrics` or `admin`; else those of the caller's own decisions. */
+  stats(options?: CallOptions & { readonly days?: number }): Promise<Statistics>;
   /** Every change that the caller may see; reconnects by itself. */
   stream(options?: StreamOptions): AsyncGenerator<StreamMessage>;
   /** Names of the apps that are served. */
@@ -150,6 +153,7 @@ export function createClient(options: ClientOptions): Client {
     },
     audit: ({ signal, ...query } = {}) => transport.json({ path: "/v1/audit", query, signal }),
     verify: ({ signal, ...query } = {}) => transport.json({ path: "/v1/audit/verify", query, signal }),
+    stats: ({ signal, ...query } = {}) => transport.json({ path: "/v1/stats", query, signal }),
     stream: (following) => followChanges(transport, following),
     apps: ({ signal } = {}) => transport.json({ path: "/list-apps", signal }),
     sessions: sessionsClient(transport),

@@ -9,6 +9,8 @@ export type {
   Settlement,
   SettlementInput,
   ShownStatus,
+  Statistics,
+  StatisticsNumbers,
   Verification,
 } from "../engine/index.ts";
 export type { Content, ErrorCode, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";

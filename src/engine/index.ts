@@ -307,6 +307,12 @@ export {
   useKey,
 } from "./sessions/index.ts";
 export {
+  MOST_DAYS as MOST_STATISTICS_DAYS,
+  readStatistics,
+  type Statistics,
+  type StatisticsNumbers,
+} from "./statistics/index.ts";
+export {
   type Archive,
   DocumentLedger,
   type DocumentQuery,

@@ -111,6 +111,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "gate",
     "callers",
     "audit",
+    "statistics",
     "process",
     "testing",
   ],

@@ -126,6 +126,7 @@ export const ROUTES: { readonly [route: string]: Route } = {
   "GET /v1/unknown": { request: at("/v1/unknown"), scopes: LOOK },
   "GET /v1/audit": { request: at("/v1/audit"), scopes: ["admin"] },
   "GET /v1/audit/verify": { request: at("/v1/audit/verify"), scopes: ["admin"] },
+  "GET /v1/stats": { request: at("/v1/stats"), scopes: [...LOOK, "metrics"] },
   "GET /v1/deliveries": { request: at("/v1/deliveries"), scopes: ["admin"] },
   "POST /v1/deliveries/{channel}/{sequence}/retry": {
     request: ({ unsent }) => ({ path: `/v1/deliveries/pager/${unsent}/retry`, body: {} }),

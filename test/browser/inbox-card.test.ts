@@ -67,8 +67,8 @@ test("loaded again, a card shows what became of it, with a badge and without but
     [inboxServer.shown.form, "Succeeded", "badge-yes"],
     [inboxServer.shown.diff, "Denied", "badge-no"],
     [inboxServer.shown.expired, "Expired", "badge-plain"],
-    [inboxServer.shown.failed, "Failed", "badge-doubt"],
-    [inboxServer.shown.unknown, "Unknown", "badge-doubt"],
+    [inboxServer.shown.failed, "Failed", "badge-warn"],
+    [inboxServer.shown.unknown, "Unknown", "badge-warn"],
   ] as const) {
     await open(id);
     await page.reload();

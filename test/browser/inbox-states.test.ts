@@ -1,8 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../../scripts/command.ts";
-import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import {
   ASK_USER,
@@ -13,7 +9,7 @@ import {
 } from "../support/browser/fixed-time-inbox.ts";
 import type { InboxPage, InboxPageOptions } from "../support/browser/inbox-page.ts";
 import { startInboxServer } from "../support/browser/inbox-server.ts";
-import { layoutFaults } from "../support/browser/layout.ts";
+import { lookAt, SIZES } from "../support/browser/look.ts";
 import { useResources } from "../support/resources.ts";
 
 // Every main state, at desktop and phone width, light and dark: seen by axe, and measured. Pictures are not compared by
@@ -35,8 +31,6 @@ const KEPT: { readonly [name: string]: string } = {
   "chat-pending-desktop-light": "chat.png",
   "empty-phone-light": "empty-phone.png",
 };
-const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } } as const;
-
 const WELL = "can be read and reached, wide and narrow, light and dark";
 const LONG_MS = 300_000;
 
@@ -47,43 +41,8 @@ function expectNoFaults(): void {
   expect(faults.splice(0)).toEqual([]);
 }
 
-/**
- * Looks at a page as it is, at both widths and in both colour schemes. What lies where is the same in both schemes, and
- * what has which colour at both widths.
- */
 async function look({ page }: InboxPage, state: string): Promise<void> {
-  await page.mouse.move(0, 0);
-  for (const [size, viewport] of Object.entries(SIZES)) {
-    await page.setViewportSize(viewport);
-    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-    for (const colorScheme of ["light", "dark"] as const) {
-      const name = `${state}-${size}-${colorScheme}`;
-      await page.emulateMedia({ colorScheme });
-      if (name.endsWith("phone-light") || name.endsWith("desktop-dark")) {
-        const found = [
-          ...(await layoutFaults(page, { touch: size === "phone" })),
-          ...(await axeFaults(page)),
-        ];
-        faults.push(...found.map((fault) => `${name}: ${fault}`));
-      }
-      await keepPicture(page, name);
-    }
-  }
-}
-
-async function keepPicture(page: InboxPage["page"], name: string): Promise<void> {
-  const folder = process.env["PICTURES"];
-  const kept = KEPT[name];
-  if (folder === undefined) return;
-  const png = await page.screenshot({ animations: "disabled", caret: "hide" });
-  const files = [
-    ...(kept === undefined ? [] : [join(ROOT, "docs", "images", kept)]),
-    join(folder, `${name}.png`),
-  ];
-  for (const file of files) {
-    await mkdir(join(file, ".."), { recursive: true });
-    await writeFile(file, png);
-  }
+  faults.push(...(await lookAt(page, { state, sizes: ["phone", "desktop"], kept: KEPT })));
 }
 
 async function openAt(url: string, options: InboxPageOptions = {}): Promise<InboxPage> {

@@ -25,6 +25,9 @@ const HistoryPage = lazy(() =>
   import("./routes/history.tsx").then(({ HistoryPage: page }) => ({ default: page })),
 );
 const MinePage = lazy(() => import("./routes/mine.tsx").then(({ MinePage: page }) => ({ default: page })));
+const NumbersPage = lazy(() =>
+  import("./routes/numbers.tsx").then(({ NumbersPage: page }) => ({ default: page })),
+);
 const UnknownPage = lazy(() =>
   import("./routes/unknown.tsx").then(({ UnknownPage: page }) => ({ default: page })),
 );
@@ -71,6 +74,8 @@ function Page({ route }: { readonly route: Route }): ReactNode {
       return <HistoryPage />;
     case "unknown":
       return <UnknownPage />;
+    case "numbers":
+      return <NumbersPage />;
     case "deliveries":
       return <DeliveriesPage />;
     case "chat":

@@ -22,6 +22,7 @@ const PAGES = [
   ["history", "History", "history"],
   ["unknown", "Unknown", "unknown"],
   ["chat", "Chat", "chat"],
+  ["numbers", "Numbers", "numbers"],
 ] as const;
 
 export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
@@ -41,7 +42,7 @@ export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
         {PAGES.map(([page, name, path]) => (
           <a
             key={page}
-            className="tab"
+            className={`tab tab-${page}`}
             href={path === "" ? to() : to(path)}
             aria-current={route.page === page ? "page" : undefined}
           >

@@ -75,6 +75,7 @@ const PAGES: readonly Command[] = [
   { name: "My requests", act: () => go("mine") },
   { name: "History", act: () => go("history") },
   { name: "Unknown outcomes", act: () => go("unknown") },
+  { name: "Numbers", act: () => go("numbers") },
   { name: "Chat", act: () => go("chat") },
   { name: "Who I am, and log out", act: () => go("login") },
   { name: "Undo the last answer", act: undoLast },

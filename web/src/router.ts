@@ -1,8 +1,12 @@
 import { useSyncExternalStore } from "react";
 
+/** Pages whose address is only their name. */
+const PLAIN_PAGES = ["mine", "history", "unknown", "numbers", "deliveries", "login"] as const;
+type PlainPage = (typeof PLAIN_PAGES)[number];
+
 export type Route =
   | { readonly page: "inbox"; readonly id?: string }
-  | { readonly page: "mine" | "history" | "unknown" | "deliveries" | "login" }
+  | { readonly page: PlainPage }
   | { readonly page: "chat"; readonly app?: string; readonly session?: string; readonly user?: string };
 
 /** The place that an address's hash names; anything that names none is the inbox. */
@@ -12,16 +16,10 @@ export function parseRoute(hash: string): Route {
   switch (page) {
     case "confirmations":
       return first === undefined ? { page: "inbox" } : { page: "inbox", id: first };
-    case "mine":
-    case "history":
-    case "unknown":
-    case "deliveries":
-    case "login":
-      return { page };
     case "chat":
       return chatRoute(first, second, search);
     default:
-      return { page: "inbox" };
+      return { page: PLAIN_PAGES.find((plain) => plain === page) ?? "inbox" };
   }
 }
 

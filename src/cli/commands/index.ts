@@ -26,6 +26,7 @@ import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
 import { show } from "./show.ts";
+import { stats } from "./stats.ts";
 import { tokensCreate, tokensList, tokensRevoke } from "./tokens.ts";
 import { validate } from "./validate.ts";
 import { withdrawVote } from "./withdraw-vote.ts";
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   withdrawVote,
   cancel,
   settle,
+  stats,
   auditVerify,
   auditHead,
   auditLog,

@@ -3,6 +3,7 @@ import type { Executions } from "../calls/index.ts";
 import type { DuePlace, DueWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { announce, expire } from "../questions/index.ts";
+import { countJournal } from "../statistics/index.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
 import { Tries } from "./tries.ts";
 
@@ -17,6 +18,8 @@ export interface WorkOptions {
 const DEFAULT_SWEEP_MS = 3_000;
 const DEFAULT_SEAL_MS = 5_000;
 const TIDY_MS = 30_000;
+// What is counted each time for the statistics, so that whoever reads them finds little left to count.
+const COUNTED_AT_ONCE = 20_000;
 // A busy ledger changes all the time; polling more often than this finds little and costs a lot.
 const BREATH_MS = 20;
 const BATCH = 100;
@@ -202,6 +205,7 @@ export class Worker {
     this.#tidiedAt = now;
     this.#executions.forgetOld();
     await this.#parts.ledger.tidy();
+    await countJournal(this.#parts.ledger, COUNTED_AT_ONCE);
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {

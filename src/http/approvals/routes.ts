@@ -24,6 +24,7 @@ import {
 import { idParamsSchema, listQuerySchema, pageQuerySchema, waitQuerySchema } from "../schemas/queries.ts";
 import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
+import { serveStatistics } from "../statistics/routes.ts";
 import { listUnknown } from "./calls.ts";
 import { cancelOne } from "./cancel.ts";
 import { contextOf } from "./context.ts";
@@ -53,6 +54,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveCallerCalls(routes, site);
   serveDeliveries(routes, site);
   serveNotices(routes, site);
+  serveStatistics(routes, site);
   serveIdentity(routes, site);
   refuseOtherMethods(routes);
   return routes;

@@ -21,7 +21,7 @@ const text = named(LONGEST_NAME);
 const cursor = z.string().min(1).max(2_000).optional();
 
 /** A number in a URL, within bounds. */
-function whole(least: number, most: number): z.ZodType<number, string> {
+export function whole(least: number, most: number): z.ZodType<number, string> {
   return z
     .string()
     .regex(/^\d{1,15}$/, `must be a whole number from ${least} to ${most}`)

@@ -8,6 +8,7 @@ import { save, toCsv } from "../features/history/export.ts";
 import { HistoryTable } from "../features/history/history-table.tsx";
 import { useListing } from "../features/history/use-listing.ts";
 import { board } from "../features/inbox/board.ts";
+import { to } from "../router.ts";
 import { Button } from "../ui/button.tsx";
 import { tell } from "../ui/messages.ts";
 import { useStore } from "../ui/store.ts";
@@ -44,6 +45,9 @@ export function HistoryPage(): ReactNode {
       <div className="page-head">
         <h1>History</h1>
         <div className="row">
+          <a className="button button-small" href={to("numbers")}>
+            Numbers
+          </a>
           <Button small onClick={() => exportAs("csv", query)}>
             Export CSV
           </Button>

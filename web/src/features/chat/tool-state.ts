@@ -12,5 +12,5 @@ export function toolState(
   if (confirmation !== undefined) return statusWord(confirmation.status);
   if (result === undefined)
     return isWorking ? { word: "Executing", tone: "busy" } : { word: "Requested", tone: "waiting" };
-  return "error" in result ? { word: "Failed", tone: "doubt" } : { word: "Succeeded", tone: "plain" };
+  return "error" in result ? { word: "Failed", tone: "warn" } : { word: "Succeeded", tone: "plain" };
 }

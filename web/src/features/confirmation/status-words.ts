@@ -2,7 +2,7 @@ import type { Confirmation, Status } from "../../api/types.ts";
 
 export interface StatusWord {
   readonly word: string;
-  readonly tone: "waiting" | "yes" | "no" | "doubt" | "busy" | "plain";
+  readonly tone: "waiting" | "yes" | "no" | "warn" | "busy" | "plain";
 }
 
 /** The words of the API and the command line, with a capital letter. */
@@ -11,8 +11,8 @@ const WORDS: Readonly<Record<Status, StatusWord>> = {
   approved: { word: "Approved", tone: "yes" },
   executing: { word: "Executing", tone: "busy" },
   succeeded: { word: "Succeeded", tone: "yes" },
-  failed: { word: "Failed", tone: "doubt" },
-  unknown: { word: "Unknown", tone: "doubt" },
+  failed: { word: "Failed", tone: "warn" },
+  unknown: { word: "Unknown", tone: "warn" },
   denied: { word: "Denied", tone: "no" },
   expired: { word: "Expired", tone: "plain" },
   cancelled: { word: "Cancelled", tone: "plain" },

@@ -27,7 +27,7 @@ export function CardQuestion({ confirmation }: { readonly confirmation: Confirma
         <QuestionsView confirmation={confirmation} questions={questions} />
       )}
       {mixed.length === 0 ? null : (
-        <p className="notice notice-doubt" role="note">
+        <p className="notice notice-warn" role="note">
           {mixed.slice(0, 3).map(quoted)} mixes letters from different scripts. They may be look-alikes.
         </p>
       )}

@@ -5,7 +5,7 @@ import { asObject } from "../forms/form-fields.ts";
 /** A line of the timeline. */
 export interface TimelineEvent {
   readonly text: string;
-  readonly tone: "plain" | "yes" | "no" | "doubt";
+  readonly tone: "plain" | "yes" | "no" | "warn";
 }
 
 type Line = (body: JsonObject) => TimelineEvent;
@@ -28,21 +28,21 @@ const LINES: { readonly [kind: string]: Line } = {
   "vote-withdrawn": toned("plain", (body) => `A vote was withdrawn${by(body)}`),
   "confirmation-expired": toned("plain", () => "Expired: nobody decided in time"),
   "confirmation-cancelled": toned("plain", (body) => `Cancelled${by(body)}${because(body)}`),
-  "confirmation-restored": toned("doubt", (body) => `The database was restored${because(body)}`),
-  "decision-refused": toned("doubt", (body) => `A decision${by(body)} was refused: ${word(body, "code")}`),
+  "confirmation-restored": toned("warn", (body) => `The database was restored${because(body)}`),
+  "decision-refused": toned("warn", (body) => `A decision${by(body)} was refused: ${word(body, "code")}`),
   "call-started": toned("plain", (body) => `Started, attempt ${word(body, "attempt")}`),
   "call-succeeded": toned("yes", () => "Succeeded"),
-  "call-failed": toned("doubt", () => "Failed"),
+  "call-failed": toned("warn", () => "Failed"),
   "call-denied": plain("The tool was told of the denial"),
   "call-expired": plain("The tool was told of the expiry"),
   "call-cancelled": toned("plain", (body) => `The call was cancelled${because(body)}`),
-  "call-unknown": toned("doubt", (body) => `The outcome became unknown${because(body)}`),
-  "call-settled": toned("doubt", (body) => `Settled${by(body)} as ${word(body, "as")}`),
+  "call-unknown": toned("warn", (body) => `The outcome became unknown${because(body)}`),
+  "call-settled": toned("warn", (body) => `Settled${by(body)} as ${word(body, "as")}`),
   "call-released": toned("plain", (body) => `Released${because(body)}`),
-  "late-result": toned("doubt", () => "A late result arrived"),
+  "late-result": toned("warn", () => "A late result arrived"),
   "step-started": toned("plain", (body) => `Step “${word(body, "step")}” started`),
   "step-done": toned("plain", (body) => `Step “${word(body, "step")}” done`),
-  "step-failed": toned("doubt", (body) => `Step “${word(body, "step")}” failed`),
+  "step-failed": toned("warn", (body) => `Step “${word(body, "step")}” failed`),
 };
 
 /** What a record of the journal says, in a few words. */

@@ -56,7 +56,7 @@ export function SettleForm(props: SettleFormProps): ReactNode {
         <Choices chosen={choice} onChoose={settling.choose} />
         <Told choice={choice} text={text} onType={settling.type} />
         {choice === "retry" ? (
-          <p className="notice notice-doubt" role="note">
+          <p className="notice notice-warn" role="note">
             If it did happen, it happens a second time. Run it again only if you have seen that it did not.
           </p>
         ) : null}

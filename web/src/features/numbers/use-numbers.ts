@@ -1,0 +1,34 @@
+import type { Statistics } from "countersign/client";
+import { useEffect, useState } from "react";
+import { ask, client, type Problem } from "../../api/client.ts";
+
+const AGAIN_MS = 2_000;
+
+export interface Numbers {
+  readonly found?: Statistics;
+  readonly problem?: Problem;
+}
+
+/** The numbers of the last days; asked for again while the server has not counted everything. */
+export function useNumbers(days: number): Numbers {
+  const [numbers, setNumbers] = useState<Numbers & { readonly days: number }>({ days });
+  useEffect(() => {
+    const gone = new AbortController();
+    let timer: number | undefined;
+    const load = async (): Promise<void> => {
+      const asked = await ask(client.stats({ days, signal: gone.signal }));
+      if (gone.signal.aborted) return;
+      setNumbers(asked.ok ? { days, found: asked.value } : { days, problem: asked.problem });
+      if (asked.ok && asked.value.behind)
+        timer = window.setTimeout(() => {
+          load().catch(() => undefined);
+        }, AGAIN_MS);
+    };
+    load().catch(() => undefined);
+    return () => {
+      gone.abort();
+      window.clearTimeout(timer);
+    };
+  }, [days]);
+  return numbers.days === days ? numbers : {};
+}
