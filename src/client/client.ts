@@ -2,6 +2,7 @@ import type {
   CallerOutcome,
   Confirmation,
   FailedDelivery,
+  SessionVerification,
   SettlementInput,
   Statistics,
   Verification,
@@ -38,6 +39,8 @@ export interface ConfirmationsClient {
   list(filter?: ListOptions, options?: CallOptions): Promise<ListPage<Confirmation>>;
   get(id: string, options?: CallOptions): Promise<Confirmation>;
   context(id: string, options?: CallOptions): Promise<ConfirmationContext>;
+  /** Checks the journal of its session. */
+  verify(id: string, options?: CallOptions): Promise<SessionVerification>;
   /**
    * Resolves once committed; the run continues by itself. If more votes are needed, the confirmation is still
    * `requested`.
@@ -169,6 +172,7 @@ function confirmationsClient(transport: Transport): ConfirmationsClient {
       transport.json({ path: "/v1/confirmations", query: { ...query }, signal }),
     get: (id, { signal } = {}) => transport.json({ path: at(id), signal }),
     context: (id, { signal } = {}) => transport.json({ path: at(id, "/context"), signal }),
+    verify: (id, { signal } = {}) => transport.json({ path: at(id, "/verification"), signal }),
     decide: (id, body, { signal, idempotencyKey, wait } = {}) =>
       transport.json({
         method: "POST",

@@ -6,6 +6,7 @@ export type {
   ConfirmationDecision,
   ConfirmationSettlement,
   FailedDelivery,
+  SessionVerification,
   Settlement,
   SettlementInput,
   ShownStatus,

@@ -32,6 +32,12 @@ export interface ListOptions {
   readonly q?: string;
   /** `true`: requested by the caller. `"decidable"`: the caller may decide them now. */
   readonly mine?: boolean | "decidable";
+  /** Only those that this person decided. */
+  readonly decidedBy?: string;
+  /** ISO 8601. Only those that were requested at this time or later. */
+  readonly since?: string;
+  /** ISO 8601. Only those that were requested before this time. */
+  readonly until?: string;
   readonly cursor?: string;
   readonly limit?: number;
 }

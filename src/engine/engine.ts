@@ -1,5 +1,14 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
-import { headText, prune, seal, type Verification, type VerifyOptions, verify } from "./audit/index.ts";
+import {
+  headText,
+  prune,
+  type SessionVerification,
+  seal,
+  type Verification,
+  type VerifyOptions,
+  verify,
+  verifySession,
+} from "./audit/index.ts";
 import { CallerCalls } from "./callers/index.ts";
 import { type Call, type Executions, toCall, untilEnded, type WaitOptions } from "./calls/index.ts";
 import type { Trace } from "./common/index.ts";
@@ -250,6 +259,11 @@ export class Engine {
   /** Checks the journal's chains and checkpoints. */
   async verify(options?: VerifyOptions): Promise<Verification> {
     return verify(this.#auditParts(), options);
+  }
+
+  /** @internal Checks the chain of one session, by its key. */
+  async verifySession(key: string): Promise<SessionVerification> {
+    return verifySession(this.#auditParts(), key);
   }
 
   /**

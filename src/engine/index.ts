@@ -1,4 +1,4 @@
-export { type Fault, findSessionKey, type Verification } from "./audit/index.ts";
+export { type Fault, findSessionKey, type SessionVerification, type Verification } from "./audit/index.ts";
 export {
   type CallerBody,
   type CallerCalls,

@@ -37,11 +37,22 @@ test("history tells who decided what, is searched on the server, and is exported
   expect(text.split("\r\n")).toHaveLength(4);
   expect(text).toContain(`"'=cmd|' /C calc'!A0"`);
   expect(text).toContain(`"'+1 for no"`);
-  const [json] = await Promise.all([page.waitForEvent("download"), button("Export JSON").click()]);
-  const items: unknown = JSON.parse(await readFile(await json.path(), "utf8"));
-  expect(items).toHaveLength(2);
+  await page.getByLabel("Decided by").fill("nobody");
+  await page.getByText("Nothing matches these filters").waitFor();
+  await page.getByLabel("Decided by").fill("boss");
+  await expect.poll(() => rows.count()).toBe(2);
+  await button("State").click();
+  await expect.poll(() => rows.first().innerText()).toContain("Denied");
+  await button("State").click();
+  await expect.poll(() => rows.first().innerText()).toContain("Succeeded");
+  const [json] = await Promise.all([page.waitForEvent("download"), button("Export JSON lines").click()]);
+  const lines = (await readFile(await json.path(), "utf8")).trimEnd().split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { readonly id: string }).id)).toEqual([yes, no]);
   await rows.getByRole("link", { name: "Pay out 2500 EUR" }).click();
   await page.locator("article.card").getByText("Approved by boss").first().waitFor();
+  await button("Verify the journal").click();
+  await page.getByText("Verified just now by the server").click();
+  await page.getByText("COUNTERSIGN_SECRET").waitFor();
 });
 
 test("an unknown outcome is shown with what is known of it, and settled by a person", async () => {

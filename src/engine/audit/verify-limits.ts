@@ -23,12 +23,19 @@ export function verifyLimits({ keyed, hasHead, unsealed, losses }: CheckedWith):
   ];
 }
 
+/** What a check of one session's chain could not have found. */
+export function sessionLimits(keyed: boolean): readonly string[] {
+  return [...(keyed ? [] : [UNKEYED]), ONE_SESSION];
+}
+
 function lossSentence(losses: readonly Loss[]): string {
   const [{ k, upTo } = { k: 0, upTo: 0 }] = losses.slice(-1);
   const others = losses.length === 1 ? "" : `; ${losses.length - 1} earlier checkpoints say the same`;
   return `Removals hidden by a failover. Checkpoint ${k} says that records up to number ${upTo} were lost in a failover${others}. Records removed at that time look the same.`;
 }
 
+const ONE_SESSION =
+  "Removal of the newest records of this session, if the session row was changed to match. `countersign audit verify` checks all sessions and the checkpoints over them.";
 const UNKEYED =
   "A complete rewrite. Without COUNTERSIGN_SECRET the chain is not keyed: anyone who can write to the database can rewrite the whole journal consistently, or erase a session and record that as a normal erasure. This check detects accidents and partial edits.";
 const UNKEYED_SINCE_HEAD =

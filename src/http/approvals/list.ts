@@ -2,6 +2,7 @@ import {
   type Confirmation,
   type ConfirmationFilter,
   type ConfirmationWithCall,
+  decidingVote,
   type Ledger,
   looksAsRequester,
   type Page,
@@ -128,15 +129,33 @@ async function toFilter(
 }
 
 // Filters that the ledger does not support; they do not concern visibility.
-function toWanted({ session, mine, q }: ListQuery, principal: Principal): Wanted {
+function toWanted(query: ListQuery, principal: Principal): Wanted {
+  const { session, mine, q } = query;
   const asked = wordsOf(q ?? "");
+  const isWithin = toWithin(query);
   return (item) => {
     const { confirmation, call } = item;
+    if (!isWithin(confirmation)) return false;
     if (session !== undefined && item.session.id !== session) return false;
     if (mine === "decidable" && !rightsHere(item, principal).decide) return false;
     if (asked.length === 0 || confirmation.status === "requested") return true;
     const words = searchableWords(confirmation, call);
     return asked.every((prefix) => words.some((word) => word.startsWith(prefix)));
+  };
+}
+
+/** By who decided, and by when it was asked. */
+function toWithin({
+  decidedBy,
+  since,
+  until,
+}: ListQuery): (one: ConfirmationWithCall["confirmation"]) => boolean {
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
+  const end = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until);
+  return (confirmation) => {
+    const { requestedAt } = confirmation;
+    if (requestedAt < from || requestedAt >= end) return false;
+    return decidedBy === undefined || decidingVote(confirmation)?.by.id === decidedBy;
   };
 }
 

@@ -1,8 +1,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { find } from "../approvals/visibility.ts";
 import type { HttpEnv } from "../env.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
-import { auditPageSchema, verificationSchema } from "../schemas/audit.ts";
-import { auditQuerySchema, verifyQuerySchema } from "../schemas/queries.ts";
+import { auditPageSchema, sessionVerificationSchema, verificationSchema } from "../schemas/audit.ts";
+import { auditQuerySchema, idParamsSchema, verifyQuerySchema } from "../schemas/queries.ts";
 import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { listAudit } from "./list.ts";
@@ -49,6 +50,32 @@ export function auditRoutes(site: Site): OpenAPIHono<HttpEnv> {
       return Response.json(found, { headers: NO_STORE });
     },
   );
+  serveSessionVerification(routes, site);
   refuseOtherMethods(routes);
   return routes;
+}
+
+/** For everyone who may see the confirmation: it says nothing of what the journal holds. */
+function serveSessionVerification(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/confirmations/{id}/verification",
+      summary: "Verify the journal of the session that a confirmation belongs to",
+      tag: TAG,
+      params: idParamsSchema,
+      answer: {
+        description: "Whether each record follows from the one before it, and what this check cannot detect",
+        schema: sessionVerificationSchema,
+      },
+      problems: [404],
+    },
+    async (context, { params: { id } }) => {
+      requireScope(context, "read", "decide", "admin");
+      const { session } = await find(await site.ledger(), id, context.get("principal"));
+      const found = await (await site.engine()).verifySession(session.key);
+      return Response.json(found, { headers: NO_STORE });
+    },
+  );
 }

@@ -23,6 +23,11 @@ export const auditPageSchema: z.ZodType = z
   })
   .openapi("AuditPage");
 
+/** What checking one session's journal found. */
+export const sessionVerificationSchema: z.ZodType = z
+  .object({ ok: z.boolean(), cannotDetect: z.array(z.string()) })
+  .openapi("SessionVerification");
+
 /** What checking the journal found. */
 export const verificationSchema: z.ZodType = z
   .object({

@@ -29,6 +29,8 @@ export function whole(least: number, most: number): z.ZodType<number, string> {
     .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
 }
 
+const time = z.iso.datetime({ offset: true });
+
 const limit = whole(1, LARGEST_PAGE)
   .optional()
   .openapi({ type: "integer", minimum: 1, maximum: LARGEST_PAGE });
@@ -44,6 +46,9 @@ export interface ListQuery {
   readonly turn?: string | undefined;
   readonly q?: string | undefined;
   readonly mine?: "true" | "false" | "decidable" | undefined;
+  readonly decidedBy?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -65,6 +70,9 @@ export const listQuerySchema: z.ZodType<ListQuery> = z.object({
   mine: z.enum(["true", "false", "decidable"]).optional().openapi({
     description: "`true`: those that you requested. `decidable`: those that you may decide now.",
   }),
+  decidedBy: text.optional().openapi({ description: "Only those that this person decided." }),
+  since: time.optional().openapi({ description: "Only those that were requested at this time or later." }),
+  until: time.optional().openapi({ description: "Only those that were requested before this time." }),
   cursor,
   limit,
 });

@@ -4,8 +4,9 @@ import { type ReactNode, useDeferredValue, useState } from "react";
 import { pages } from "../api/pages.ts";
 import type { Confirmation, Status } from "../api/types.ts";
 import { statusWord } from "../features/confirmation/status-words.ts";
-import { save, toCsv } from "../features/history/export.ts";
+import { save, toCsv, toJsonLines } from "../features/history/export.ts";
 import { HistoryTable } from "../features/history/history-table.tsx";
+import { nextSorting, type Sorting, sortRows } from "../features/history/sort-rows.ts";
 import { useListing } from "../features/history/use-listing.ts";
 import { board } from "../features/inbox/board.ts";
 import { to } from "../router.ts";
@@ -31,15 +32,33 @@ interface HistoryFilters {
   readonly status: Status | "";
   readonly tool: string;
   readonly user: string;
+  readonly decidedBy: string;
+  /** Days in the reader's own time zone, as in `2026-11-16`. */
+  readonly since: string;
+  readonly until: string;
 }
+
+const NO_FILTERS: HistoryFilters = {
+  q: "",
+  status: "",
+  tool: "",
+  user: "",
+  decidedBy: "",
+  since: "",
+  until: "",
+};
 
 /** Who decided what, when, from where, what ran and what came back. */
 export function HistoryPage(): ReactNode {
-  const [filters, setFilters] = useState<HistoryFilters>({ q: "", status: "", tool: "", user: "" });
+  const [filters, setFilters] = useState<HistoryFilters>(NO_FILTERS);
+  const [sorting, setSorting] = useState<Sorting>();
   const query = toQuery(useDeferredValue(filters));
   const listing = useListing({ ...query, limit: PAGE });
   const { confirmations } = useStore(board);
-  const items = listing.items.map((item) => confirmations.get(item.id) ?? item);
+  const items = sortRows(
+    listing.items.map((item) => confirmations.get(item.id) ?? item),
+    sorting,
+  );
   return (
     <main className="page">
       <div className="page-head">
@@ -48,34 +67,65 @@ export function HistoryPage(): ReactNode {
           <a className="button button-small" href={to("numbers")}>
             Numbers
           </a>
-          <Button small onClick={() => exportAs("csv", query)}>
+          <Button small onClick={() => exportAs("csv", query, sorting)}>
             Export CSV
           </Button>
-          <Button small onClick={() => exportAs("json", query)}>
-            Export JSON
+          <Button small onClick={() => exportAs("jsonl", query, sorting)}>
+            Export JSON lines
           </Button>
         </div>
       </div>
-      <search className="history-filters">
-        <Filter label="Search" value={filters.q} onType={(q) => setFilters({ ...filters, q })} />
-        <select
-          className="input"
-          aria-label="State"
-          value={filters.status}
-          onChange={(event) => setFilters({ ...filters, status: event.target.value as Status | "" })}
-        >
-          <option value="">Any state</option>
-          {CLOSED.map((status) => (
-            <option key={status} value={status}>
-              {statusWord(status).word}
-            </option>
-          ))}
-        </select>
-        <Filter label="Tool" value={filters.tool} onType={(tool) => setFilters({ ...filters, tool })} />
-        <Filter label="Requester" value={filters.user} onType={(user) => setFilters({ ...filters, user })} />
-      </search>
-      <HistoryTable listing={listing} items={items} of="history" empty="Nothing has been decided yet" />
+      <Filters filters={filters} onChange={setFilters} />
+      {sorting !== undefined && listing.hasMore ? (
+        <p className="small muted table-note">
+          Sorted are the {items.length} rows that are loaded. Show more, or filter, to sort the rest too.
+        </p>
+      ) : null}
+      <HistoryTable
+        listing={listing}
+        items={items}
+        of="history"
+        empty={isFiltered(filters) ? "Nothing matches these filters" : "Nothing has been decided yet"}
+        sorting={sorting}
+        onSort={(by) => setSorting((before) => nextSorting(before, by))}
+      />
     </main>
+  );
+}
+
+function Filters({
+  filters,
+  onChange,
+}: {
+  readonly filters: HistoryFilters;
+  readonly onChange: (filters: HistoryFilters) => void;
+}): ReactNode {
+  return (
+    <search className="history-filters">
+      <Filter label="Search" value={filters.q} onType={(q) => onChange({ ...filters, q })} />
+      <select
+        className="input"
+        aria-label="State"
+        value={filters.status}
+        onChange={(event) => onChange({ ...filters, status: event.target.value as Status | "" })}
+      >
+        <option value="">Any state</option>
+        {CLOSED.map((status) => (
+          <option key={status} value={status}>
+            {statusWord(status).word}
+          </option>
+        ))}
+      </select>
+      <Filter label="Tool" value={filters.tool} onType={(tool) => onChange({ ...filters, tool })} />
+      <Filter label="Requester" value={filters.user} onType={(user) => onChange({ ...filters, user })} />
+      <Filter
+        label="Decided by"
+        value={filters.decidedBy}
+        onType={(decidedBy) => onChange({ ...filters, decidedBy })}
+      />
+      <Day label="Asked from" value={filters.since} onPick={(since) => onChange({ ...filters, since })} />
+      <Day label="Asked until" value={filters.until} onPick={(until) => onChange({ ...filters, until })} />
+    </search>
   );
 }
 
@@ -96,21 +146,54 @@ function Filter(props: {
   );
 }
 
-function toQuery({ q, status, tool, user }: HistoryFilters): ListOptions {
+function Day(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly onPick: (day: string) => void;
+}): ReactNode {
+  return (
+    <label className="history-day small muted">
+      {props.label}
+      <input
+        className="input"
+        type="date"
+        value={props.value}
+        onChange={(event) => props.onPick(event.target.value)}
+      />
+    </label>
+  );
+}
+
+function isFiltered(filters: HistoryFilters): boolean {
+  return Object.values(filters).some((value) => value !== "");
+}
+
+function toQuery({ status, since, until, ...texts }: HistoryFilters): ListOptions {
+  const given = Object.entries(texts).flatMap(([name, text]) =>
+    text.trim() === "" ? [] : [[name, text.trim()]],
+  );
   return {
     status: status === "" ? CLOSED : status,
-    ...(q.trim() === "" ? {} : { q: q.trim() }),
-    ...(tool.trim() === "" ? {} : { tool: tool.trim() }),
-    ...(user.trim() === "" ? {} : { user: user.trim() }),
+    ...(Object.fromEntries(given) as Partial<typeof texts>),
+    ...(since === "" ? {} : { since: startOf(since, 0) }),
+    ...(until === "" ? {} : { until: startOf(until, 1) }),
   };
 }
 
-function exportAs(form: "csv" | "json", query: ListOptions): void {
+/** When a day begins where the reader is, so many days later. */
+function startOf(day: string, later: number): string {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  return new Date(year, month - 1, date + later).toISOString();
+}
+
+/** What is shown: the same rows in the same order, and those that are not loaded yet. */
+function exportAs(form: "csv" | "jsonl", query: ListOptions, sorting: Sorting | undefined): void {
   readAll(query).then(
-    (items) =>
-      form === "csv"
-        ? save("countersign.csv", "text/csv;charset=utf-8", toCsv(items))
-        : save("countersign.json", "application/json", JSON.stringify(items, undefined, 2)),
+    (all) => {
+      const items = sortRows(all, sorting);
+      if (form === "csv") save("countersign.csv", "text/csv;charset=utf-8", toCsv(items));
+      else save("countersign.jsonl", "application/jsonl", toJsonLines(items));
+    },
     () => tell("The export failed."),
   );
 }

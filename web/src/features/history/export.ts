@@ -45,6 +45,11 @@ function cell(value: string | boolean | undefined): string {
   return /[",\r\n']/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
+/** One confirmation per line, as JSON. */
+export function toJsonLines(items: readonly Confirmation[]): string {
+  return items.map((item) => `${JSON.stringify(item)}\n`).join("");
+}
+
 /** Gives a text to the browser to save. */
 export function save(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));

@@ -11,6 +11,7 @@ import { whoMay } from "../confirmation/decide/who-may.ts";
 import { WithdrawButton } from "../confirmation/decide/withdraw-button.tsx";
 import { StatusBadge } from "../confirmation/status-badge.tsx";
 import { settlementSentence } from "../confirmation/status-words.ts";
+import type { SortColumn, Sorting } from "./sort-rows.ts";
 import type { Listing } from "./use-listing.ts";
 
 export interface HistoryTableProps {
@@ -19,9 +20,16 @@ export interface HistoryTableProps {
   readonly empty: string;
   /** `mine` shows who can decide and lets one withdraw; `history` who decided and what came back. */
   readonly of: "mine" | "history";
+  readonly sorting?: Sorting | undefined;
+  /** A column's head was pressed; without it the columns cannot be sorted. */
+  readonly onSort?: (by: SortColumn) => void;
 }
 
-export function HistoryTable({ listing, items, empty, of }: HistoryTableProps): ReactNode {
+export function HistoryTable(props: HistoryTableProps): ReactNode {
+  const { listing, items, empty, of, sorting, onSort } = props;
+  const head = (by: SortColumn, name: string): ReactNode => (
+    <Head by={by} name={name} sorting={sorting} onSort={onSort} />
+  );
   if (listing.problem !== undefined)
     return <Empty title="The list cannot be loaded">{listing.problem.detail}</Empty>;
   if (items.length === 0) return listing.isLoading ? <Empty title="Loading…" /> : <Empty title={empty} />;
@@ -30,10 +38,10 @@ export function HistoryTable({ listing, items, empty, of }: HistoryTableProps): 
       <table className="table">
         <thead>
           <tr>
-            <th scope="col">What</th>
-            <th scope="col">{of === "mine" ? "Asked" : "Requester"}</th>
-            <th scope="col">State</th>
-            <th scope="col">{of === "mine" ? "Who decides" : "Decided"}</th>
+            {head("what", "What")}
+            {head("requester", of === "mine" ? "Asked" : "Requester")}
+            {head("state", "State")}
+            {head("decided", of === "mine" ? "Who decides" : "Decided")}
             <th scope="col">{of === "mine" ? "Action" : "Result"}</th>
           </tr>
         </thead>
@@ -51,6 +59,26 @@ export function HistoryTable({ listing, items, empty, of }: HistoryTableProps): 
         </div>
       ) : null}
     </>
+  );
+}
+
+function Head(props: {
+  readonly by: SortColumn;
+  readonly name: string;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: ((by: SortColumn) => void) | undefined;
+}): ReactNode {
+  const { by, name, sorting, onSort } = props;
+  if (onSort === undefined) return <th scope="col">{name}</th>;
+  const isSorted = sorting?.by === by;
+  const direction = sorting?.descending === true ? "descending" : "ascending";
+  return (
+    <th scope="col" aria-sort={isSorted ? direction : "none"}>
+      <button type="button" className="table-sort" onClick={() => onSort(by)}>
+        {name}
+        <span aria-hidden="true">{isSorted ? (direction === "ascending" ? " ↑" : " ↓") : ""}</span>
+      </button>
+    </th>
   );
 }
 

@@ -10,8 +10,6 @@ export interface NumbersRow extends StatisticsNumbers {
   readonly beneath?: string;
 }
 
-const DOT = 3;
-
 /** One line for each tool or approver: how many, how often yes, and how long it took. */
 export function RowsTable({
   title,
@@ -87,7 +85,7 @@ function Times({ median, p95 }: { readonly median: number; readonly p95: number 
     <svg viewBox="-4 0 108 12" preserveAspectRatio="none" aria-hidden="true">
       <line className="times-ground" x1={0} x2={100} y1={6} y2={6} />
       <line className="times-range" x1={from} x2={upTo} y1={6} y2={6} />
-      <ellipse className="times-median" cx={from} cy={6} rx={DOT / 2} ry={DOT} />
+      <line className="times-median" x1={from} x2={from} y1={1} y2={11} vectorEffect="non-scaling-stroke" />
     </svg>
   );
 }

@@ -17,6 +17,9 @@ test.each<[string, JsonObject, string]>([
     { by: { ...by, authenticated: false }, via: "cli", as: "retry" },
     "Settled by boss (cli, unauthenticated) as retry",
   ],
+  ["confirmation-reminded", { due: 1 }, "The approvers were reminded"],
+  ["confirmation-escalated", { due: 1, to: { users: ["zoe"], roles: ["cfo"] } }, "Escalated to zoe, cfo"],
+  ["confirmation-escalated", { due: 1, to: { users: ["zoe"] }, group: "board" }, "Escalated to board"],
   ["something-new", {}, "something new"],
 ])("%s is told in a few words", (kind, body, text) => {
   expect(eventOf({ kind, body }).text).toBe(text);

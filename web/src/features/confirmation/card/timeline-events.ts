@@ -26,6 +26,8 @@ const LINES: { readonly [kind: string]: Line } = {
       ? { text: `Approved${by(body)}, as one of several`, tone: "yes" }
       : { text: `Rejected${by(body)}, as one of several${because(body)}`, tone: "no" },
   "vote-withdrawn": toned("plain", (body) => `A vote was withdrawn${by(body)}`),
+  "confirmation-reminded": plain("The approvers were reminded"),
+  "confirmation-escalated": toned("plain", (body) => `Escalated${toWhom(body)}`),
   "confirmation-expired": toned("plain", () => "Expired: nobody decided in time"),
   "confirmation-cancelled": toned("plain", (body) => `Cancelled${by(body)}${because(body)}`),
   "confirmation-restored": toned("warn", (body) => `The database was restored${because(body)}`),
@@ -56,6 +58,13 @@ function by(body: JsonObject): string {
   if (typeof person?.["id"] !== "string") return "";
   const via = typeof body["via"] === "string" ? body["via"] : "";
   return ` by ${person["id"]} (${via}${person["authenticated"] === true ? "" : ", unauthenticated"})`;
+}
+
+function toWhom({ to, group }: JsonObject): string {
+  if (typeof group === "string") return ` to ${group}`;
+  const { users = [], roles = [] } = asObject(to) ?? {};
+  const names = [users, roles].flatMap((list) => (Array.isArray(list) ? list.map(String) : []));
+  return names.length === 0 ? "" : ` to ${names.join(", ")}`;
 }
 
 function because({ reason }: JsonObject): string {

@@ -4,6 +4,7 @@ import { ask, client } from "../../../api/client.ts";
 import type { Confirmation } from "../../../api/types.ts";
 import { At } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { JournalCheck } from "./journal-check.tsx";
 import { eventOf } from "./timeline-events.ts";
 
 const MOST = 100;
@@ -28,7 +29,10 @@ export function Timeline({
   if (records.length === 0) return null;
   return (
     <section className="card-section">
-      <h2>What happened</h2>
+      <div className="timeline-head">
+        <h2>What happened</h2>
+        <JournalCheck key={`${id} ${records.length}`} id={id} />
+      </div>
       <ol className="timeline">
         {records.map((record) => (
           <TimelineItem key={`${record.seq} ${record.kind}`} record={record} />
