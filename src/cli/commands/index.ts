@@ -1,4 +1,6 @@
 import type { Command } from "../command.ts";
+import { loginsList, loginsRevoke } from "./access/logins.ts";
+import { tokensCreate, tokensList, tokensRevoke } from "./access/tokens.ts";
 import { approve } from "./approve.ts";
 import { auditHead } from "./audit/head.ts";
 import { auditLog } from "./audit/log.ts";
@@ -9,7 +11,6 @@ import { deliveries, deliveriesRetry } from "./deliveries.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
 import { doctor } from "./doctor.ts";
-import { loginsList, loginsRevoke } from "./logins.ts";
 import { markRestored } from "./mark-restored.ts";
 import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
@@ -27,7 +28,6 @@ import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
 import { show } from "./show.ts";
 import { stats } from "./stats.ts";
-import { tokensCreate, tokensList, tokensRevoke } from "./tokens.ts";
 import { validate } from "./validate.ts";
 import { withdrawVote } from "./withdraw-vote.ts";
 

@@ -1,11 +1,11 @@
-import type { Ledger } from "../../engine/index.ts";
-import { type Login, Logins } from "../../http/index.ts";
-import { CountersignError, type JsonObject } from "../../protocol/index.ts";
-import { type Command, LEDGER_FLAG } from "../command.ts";
-import { absoluteTime } from "../duration.ts";
-import { EXIT } from "../exit-codes.ts";
-import { inert, type Output } from "../output.ts";
-import { withEngine } from "../wiring.ts";
+import type { Ledger } from "../../../engine/index.ts";
+import { type Login, Logins } from "../../../http/index.ts";
+import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
+import { type Command, LEDGER_FLAG } from "../../command.ts";
+import { absoluteTime } from "../../duration.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert, type Output } from "../../output.ts";
+import { withEngine } from "../../wiring.ts";
 
 export const loginsList: Command = {
   name: "logins list",

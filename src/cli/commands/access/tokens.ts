@@ -1,11 +1,11 @@
-import type { Ledger } from "../../engine/index.ts";
-import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../http/index.ts";
-import { CountersignError, type JsonObject } from "../../protocol/index.ts";
-import { type Command, type GivenFlags, LEDGER_FLAG } from "../command.ts";
-import { absoluteTime, parseDuration } from "../duration.ts";
-import { EXIT } from "../exit-codes.ts";
-import { inert, type Output } from "../output.ts";
-import { localPrincipal, withEngine } from "../wiring.ts";
+import type { Ledger } from "../../../engine/index.ts";
+import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../../http/index.ts";
+import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
+import { type Command, type GivenFlags, LEDGER_FLAG } from "../../command.ts";
+import { absoluteTime, parseDuration } from "../../duration.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert, type Output } from "../../output.ts";
+import { localPrincipal, withEngine } from "../../wiring.ts";
 
 const USUAL_SCOPES = "run,read,decide";
 const AGENT_SCOPES = "run,read";
