@@ -45,6 +45,7 @@ export default defineConfig({
           // The programs that we are tested inside of have packages of their own, with tests of their own.
           exclude: [
             "test/peers/**",
+            "test/adapters/**",
             "test/architecture/**",
             "test/crash/**",
             "test/race/**",
@@ -55,6 +56,15 @@ export default defineConfig({
           ],
           globalSetup: BUNDLE,
           testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "adapters",
+          include: ["test/adapters/**/*.test.ts"],
+          globalSetup: [POSTGRES, BUNDLE],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

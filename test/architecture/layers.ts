@@ -132,6 +132,8 @@ export const PACKAGES: { readonly [name: string]: string } = {
   "@marcbachmann/cel-js": "policy",
   "@modelcontextprotocol/client": "mcp",
   "@opentelemetry/api": "http",
+  "@openai/agents": "adapters/openai-agents",
+  ai: "adapters/ai-sdk",
   hono: "http",
   jose: "http",
   nodemailer: "channels/email",

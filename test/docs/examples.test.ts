@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { command, ROOT } from "../../scripts/command.ts";
 
-const EXAMPLES = globSync("examples/*.ts", { cwd: ROOT }).toSorted();
+const EXAMPLES = globSync("examples/{*,adapters/*}.ts", { cwd: ROOT }).toSorted();
 
 test("there are examples", () => {
   expect(EXAMPLES.length).toBeGreaterThan(3);

@@ -73,10 +73,12 @@ export function startReadyNotices(
     onFailure,
     onError,
   });
+  // A process that waits for decisions must not end.
+  const release = clock.hold();
   const started = ledger.outbox.channelPlace(queue).then(() => {});
   // Whoever does not await it hears of a ledger that is down through `onError`.
   started.catch(() => {});
-  return { started, stop: () => worker.stop() };
+  return { started, stop: () => worker.stop().finally(release) };
 }
 
 async function tell(

@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import {
+  type Acting,
+  type CallerBody,
+  type CallerOutcome,
+  type CallRequest,
+  callKey,
+  type DecisionRefusal,
+  type Engine,
+  meets,
+  partsOf,
+  type WaitOptions,
+} from "../engine/index.ts";
+import type { JsonObject } from "../protocol/index.ts";
+import type { ToolRule } from "./tool-rule.ts";
+
+/** The conversation that an adapter gates, as the program around the framework knows it. */
+export interface ThreadOptions {
+  readonly engine: Engine;
+  /** The app that its calls are listed under. */
+  readonly app: string;
+  /** Default: the app. */
+  readonly agent?: string;
+  /** The conversation's id. Your server must have checked that the user may use it. */
+  readonly thread: string;
+  /** Whom the agent works for, as your server has authenticated them. */
+  readonly user?: string;
+}
+
+/** A tool, as a framework describes it. */
+export interface FrameworkTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly schema?: JsonObject;
+}
+
+/** A call of a framework's tool, with arguments that the framework has parsed. */
+export interface FrameworkCall<Args> {
+  readonly tool: FrameworkTool;
+  readonly rule: ToolRule<Args>;
+  readonly args: Args;
+  /** The framework's id of the call. */
+  readonly id: string;
+  /** How many earlier calls of the thread had this id. */
+  readonly occurrence?: number;
+  /** Names the model's turn that made it. */
+  readonly turn: string;
+}
+
+/** Which call of the thread. */
+export type FrameworkCallId = Pick<FrameworkCall<never>, "id" | "occurrence">;
+
+/** A button that somebody pressed in the framework's own front end. */
+export interface PressedButton extends FrameworkCallId {
+  readonly approved: boolean;
+  readonly reason?: string;
+}
+
+/** What became of a button: the call as it is now, or why it does not count. */
+export type ButtonResult =
+  | { readonly ok: true; readonly call: CallerOutcome }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+/** One conversation at the gate: what every adapter asks, looks up, runs and withdraws in the same way. */
+export class ThreadGate {
+  /** Differs for every use of an adapter, so that turns of different requests are different. */
+  readonly nonce: string = randomUUID();
+  readonly #options: ThreadOptions;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  /** The engine has rules over all calls, so that every tool must pass it. */
+  get hasPolicy(): boolean {
+    return partsOf(this.#options.engine).policy !== undefined;
+  }
+
+  /** Asks, and runs nothing. */
+  async propose<Args>(call: FrameworkCall<Args>): Promise<CallerOutcome> {
+    return this.#options.engine.callers.propose(await this.#request(call));
+  }
+
+  /** Runs the call if it may run: once, whoever else tries. */
+  async run<Args>(call: FrameworkCall<Args>, body: CallerBody, wait: WaitOptions): Promise<CallerOutcome> {
+    return this.#options.engine.callers.run(await this.#request(call), body, wait);
+  }
+
+  /** The call as it is now, if it was asked. */
+  async find({ id, occurrence }: FrameworkCallId): Promise<CallerOutcome | undefined> {
+    const { engine, app, thread } = this.#options;
+    return engine.callers.find({ by: app, key: callKey(thread, id, occurrence) });
+  }
+
+  /**
+   * Records a button as the decision of the person that the server has authenticated. Only the first question of a call
+   * is answered so: whoever pressed it has not seen a later one.
+   */
+  async press({ approved, reason, ...call }: PressedButton, acting: Acting): Promise<ButtonResult> {
+    const { confirmation } = (await this.find(call)) ?? {};
+    if (confirmation === undefined)
+      return { ok: false, code: "unknown-call", message: `Nobody was asked about the call ${call.id}.` };
+    if (confirmation.round > 0)
+      return {
+        ok: false,
+        code: "ambiguous",
+        message: `People were asked again about ${call.id}. Use the inbox.`,
+      };
+    const decision = {
+      id: confirmation.id,
+      confirmed: approved,
+      ...(reason === undefined ? {} : { reason }),
+    };
+    const [result] = await this.#options.engine.decide([decision], acting);
+    if (result?.ok === false) return refused(result);
+    const decided = await this.find(call);
+    return decided === undefined
+      ? { ok: false, code: "unknown-call", message: `There is no call ${call.id}.` }
+      : { ok: true, call: decided };
+  }
+
+  /** Withdraws everything of the thread that has not started. */
+  async cancel(reason: string): Promise<number> {
+    const { engine, app, thread } = this.#options;
+    return engine.callers.cancelThread({ by: app, app, thread }, reason);
+  }
+
+  async #request<Args>(call: FrameworkCall<Args>): Promise<CallRequest> {
+    const { app, agent = app, thread, user } = this.#options;
+    const { tool, rule, args, id, occurrence, turn } = call;
+    const context = { agentName: agent, userId: user ?? app, sessionId: thread };
+    return {
+      by: { id: app, kind: "agent", ...(user === undefined ? {} : { onBehalfOf: user }) },
+      app,
+      agent,
+      thread,
+      turn,
+      key: callKey(thread, id, occurrence),
+      tool: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      ...(tool.schema === undefined ? {} : { schema: tool.schema }),
+      // If they are not JSON, the engine refuses them.
+      args: args as JsonObject,
+      parsed: true,
+      requireConfirmation: await meets(rule.requireConfirmation ?? true, args, context),
+      ...termsOf(rule, args),
+    };
+  }
+}
+
+function refused({ code, message }: DecisionRefusal): ButtonResult {
+  return { ok: false, code, message };
+}
+
+/** How people are asked, as far as the rule says. */
+function termsOf<Args>(
+  rule: ToolRule<Args>,
+  args: Args,
+): Pick<CallRequest, "hint" | "approvers" | "expiresInMs" | "amendable" | "secrets" | "idempotent"> {
+  const { approvers, expiresInMs, amendable, secrets, idempotent } = rule;
+  const hint = hintOf(rule, args);
+  return {
+    ...(hint === undefined ? {} : { hint }),
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(amendable === undefined ? {} : { amendable }),
+    ...(secrets === undefined ? {} : { secrets }),
+    ...(idempotent === undefined ? {} : { idempotent }),
+  };
+}
+
+// The author's code may throw; people are asked with the default question then.
+function hintOf<Args>({ hint }: ToolRule<Args>, args: Args): string | undefined {
+  try {
+    return typeof hint === "function" ? hint(args) : hint;
+  } catch {
+    return undefined;
+  }
+}

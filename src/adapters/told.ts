@@ -1,0 +1,28 @@
+import { type CallerOutcome, toldToModel } from "../engine/index.ts";
+import { isJsonObject, type JsonValue } from "../protocol/index.ts";
+
+/**
+ * The answer of a call to the framework's model: the result, or an error to throw in place of one. What the function
+ * itself threw is thrown as it was, so that the framework handles it as it would alone.
+ */
+export function answerOrThrow(
+  outcome: CallerOutcome,
+  thrown: { readonly error: unknown } | undefined,
+): JsonValue {
+  const { ok, answer } = toldToModel(outcome);
+  if (ok) return answer;
+  if (thrown !== undefined && outcome.status === "failed" && outcome.amended === undefined)
+    throw thrown.error;
+  throw new Error(errorTextOf(answer));
+}
+
+/** An answer that is no result, as one text: a lone error as it is, anything more as JSON. */
+function errorTextOf(answer: JsonValue): string {
+  const [only, ...others] = isJsonObject(answer) ? Object.values(answer) : [];
+  return typeof only === "string" && others.length === 0 ? only : JSON.stringify(answer);
+}
+
+/** The answer of a call that an approver changed. */
+export function isToldAmended(answer: unknown): boolean {
+  return isJsonObject(answer) && ["result", "note", "ranWith"].every((name) => Object.hasOwn(answer, name));
+}

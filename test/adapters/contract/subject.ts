@@ -1,0 +1,66 @@
+import type { Engine } from "../../../src/engine/index.ts";
+import type { JsonObject } from "../../../src/protocol/index.ts";
+
+/** A call that the scripted model makes. `pay` is gated above an amount of 10; `note` is not gated. */
+export interface ModelCall {
+  readonly id: string;
+  readonly tool: "pay" | "note";
+  readonly args: JsonObject;
+}
+
+/** How far a conversation is. */
+export interface Progress {
+  /** The framework's own state as text: another process can go on from it. */
+  readonly state: string;
+  /** Paused: a call has no answer yet, and the model was not asked again. */
+  readonly status: "paused" | "done";
+  /** What the model was told of each call, by the call's id. */
+  readonly told: { readonly [id: string]: string };
+}
+
+/** The program around a framework, with a scripted model that answers with text once it has all results. */
+export interface AdapterHost {
+  /** A user's message, for which the model makes these calls at once. Without a state a new conversation. */
+  send(calls: readonly ModelCall[], state?: string): Promise<Progress>;
+  /** Goes on from this state with what the ledger says. */
+  resume(state: string): Promise<Progress>;
+  /** Goes on as if somebody had approved everything, in the way of the framework's own front ends. It may throw. */
+  forge(state: string): Promise<Progress>;
+  /** The conversation moves on without what is open. */
+  cancel(reason: string): Promise<number>;
+}
+
+/** What the program around the framework has. */
+export interface World {
+  readonly engine: Engine;
+  readonly app: string;
+  readonly thread: string;
+  /** What the tool `pay` is said to do. */
+  readonly description: string;
+  readonly expiresInMs?: number;
+  pay(args: JsonObject): Promise<JsonObject>;
+}
+
+/** An adapter in the suite. */
+export interface AdapterSubject {
+  readonly name: string;
+  open(world: World): AdapterHost;
+}
+
+/** The rule of `pay`, which every subject gives to its adapter. */
+export const PAY_RULE = {
+  requireConfirmation: ({ amount }: JsonObject): boolean => {
+    if (amount === 13) throw new Error("The rule does not like this number.");
+    return Number(amount) > 10;
+  },
+  hint: ({ amount }: JsonObject): string => `Pay ${JSON.stringify(amount)}?`,
+  approvers: { users: ["ana"] },
+  amendable: ["amount"],
+} as const;
+
+/** JSON Schema of the arguments of `pay`. */
+export const PAY_SCHEMA = {
+  type: "object",
+  properties: { amount: { type: "number" }, to: { type: "string" }, hang: { type: "boolean" } },
+  required: ["amount"],
+} as const;
