@@ -15,7 +15,7 @@ import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
-import { askedAgainAfterDenial, type Halt, Replay } from "./replay.ts";
+import { askedAgainAfterDenial, type Halt, type OpenAsk, Replay } from "./replay.ts";
 import { saveStep, type WorkStep } from "./save-step.ts";
 import { storedResult } from "./stored-result.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
@@ -97,7 +97,7 @@ export class CallRun {
     const { maxResultBytes } = this.#parts.settings;
     try {
       const end = await run();
-      if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
+      if (this.#asked !== undefined) return this.#suspended({ options: this.#asked });
       if (!(end instanceof CallEnd)) return { kind: "succeeded", result: storedResult(end, maxResultBytes) };
       const { delegation, stateDelta, cursor, learned } = end;
       if (delegation !== undefined) return { kind: "delegated", delegation };
@@ -112,6 +112,10 @@ export class CallRun {
     } catch (error) {
       return toOutcome(error);
     }
+  }
+
+  #suspended(ask: OpenAsk): EntryOutcome {
+    return { kind: "asked", ask: { ...ask, ended: this.#replay?.ended ?? [] } };
   }
 
   /** What the function comes to, or what its halt does: then what it returns or throws is ignored. */
@@ -134,7 +138,7 @@ export class CallRun {
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
       case "ask":
-        return { kind: "asked", ask: halt.ask };
+        return this.#suspended(halt.ask);
       case "diverged":
         return { kind: "failed", error: { error: halt.message, code: "replay-diverged" } };
       case "unknown":

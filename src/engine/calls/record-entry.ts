@@ -23,6 +23,7 @@ import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
 import { endOf, isClaimLost, markClaimLost } from "./lost-claim.ts";
 import type { OpenAsk } from "./replay.ts";
+import { writeLostSteps } from "./save-step.ts";
 import { answersTool, toolConfirmationOf } from "./tool-confirmation.ts";
 
 /** How one run of a function ended. */
@@ -269,6 +270,7 @@ async function suspend(
     },
   });
   const draft = new Draft(parts, now, session);
+  await writeLostSteps(parts, draft, { call, ended: ask.ended ?? [] });
   const update = { confirmation: confirmation.id, rounds: call.rounds + 1, owner: null };
   const suspended = draft.moveCall(call, "ask", update);
   if (ask.step !== undefined) draft.write({ kind: "step", step: { ...ask.step, value: confirmation.id } });

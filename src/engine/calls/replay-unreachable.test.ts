@@ -117,3 +117,30 @@ test("does not go on where the call was taken while the ledger was away", async 
   await settle(clock);
   expect(after).toBe(0);
 });
+
+test.each([{ lost: ["step-started", "step-done"] }, { lost: ["step-done"] }])(
+  "a step is not taken again after a question where the ledger lost $lost",
+  async ({ lost }) => {
+    let shipped = 0;
+    const call = dying.engine.gate("tool", {}, async (_args, { step, confirm }) => {
+      const parcel = await step("ship", () => {
+        shipped += 1;
+        return { parcel: shipped };
+      });
+      await confirm("director");
+      return parcel;
+    });
+    // Acknowledged, and gone: a standby that was behind has taken over.
+    dying.watched.intercept("commit", (pass, [commit]) => {
+      const text = JSON.stringify(commit);
+      return lost.some((kind) => text.includes(kind)) && !text.includes("confirmation-insert")
+        ? Promise.resolve({ ok: true })
+        : pass();
+    });
+    expect((await call({}, use)).status).toBe("pending");
+    const [open] = (await ledger.confirmations({ state: "open" })).items;
+    await tryApprove(dying.engine, open?.confirmation.id ?? "", { by: ana });
+    await until(clock, async () => (await stored()).status === "succeeded");
+    expect([shipped, (await stored()).result]).toEqual([1, { parcel: 1 }]);
+  },
+);

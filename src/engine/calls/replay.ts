@@ -23,7 +23,7 @@ import {
   type StepContext,
   type StepOptions,
 } from "./call-context.ts";
-import type { WorkStep } from "./save-step.ts";
+import { keyOf, type WorkStep } from "./save-step.ts";
 import { storedStepResult } from "./stored-result.ts";
 
 /** A question that the function asked and nobody has answered. */
@@ -31,6 +31,8 @@ export interface OpenAsk {
   readonly options: AskOptions;
   /** Set for a named question, which a replay must find again. */
   readonly step?: StepRecord;
+  /** Steps that ended in this run, as they were stored. A ledger that went back may have lost them since. */
+  readonly ended?: readonly WorkStep[];
 }
 
 /** Why a function is abandoned. Not an Error, because a `catch` in the tool must not swallow it. */
@@ -70,6 +72,7 @@ export class Replay {
   readonly #seen = new Map<string, number>();
   readonly #unmet = new Set<string>();
   readonly #underway = new Set<Promise<unknown>>();
+  readonly #ended: WorkStep[] = [];
   #halted = false;
 
   constructor(options: ReplayOptions) {
@@ -108,6 +111,11 @@ export class Replay {
     return end.value;
   }
 
+  /** The steps that ended in this run. */
+  get ended(): readonly WorkStep[] {
+    return this.#ended;
+  }
+
   /** Resolves when no step is running: only then may the function be abandoned. */
   async quiet(): Promise<void> {
     while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
@@ -128,8 +136,10 @@ export class Replay {
     if ("halt" in end) return end;
     const status = "error" in end ? "failed" : "done";
     const value = "error" in end ? errorText(end.error) : end.stored;
+    const ended: WorkStep = { ...started, status, ...(value === undefined ? {} : { value }) };
+    this.#ended.push(ended);
     try {
-      await saveStep({ ...started, status, ...(value === undefined ? {} : { value }) }, "started");
+      await saveStep(ended, "started");
     } catch (error) {
       // The step ended, but its result cannot be stored, so it counts neither as done nor as not done.
       const message = `The outcome of the step "${started.name}" could not be stored: ${errorText(error)}`;
@@ -246,10 +256,6 @@ async function endOf<T>(
     if (!(error instanceof OutcomeUnknown)) return { error };
     return { halt: { kind: "unknown", message: error.message } };
   }
-}
-
-function keyOf(step: Pick<StepRecord, "kind" | "name" | "occurrence">): string {
-  return JSON.stringify([step.kind, step.name, step.occurrence]);
 }
 
 function textOf({ value }: StepRecord): string {
