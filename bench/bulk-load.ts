@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { bodyDigest } from "../src/engine/common/digest.ts";
-import type { LogRow, SessionDocument } from "../src/engine/index.ts";
+import { documentText, type LogRow, type SessionDocument } from "../src/engine/index.ts";
 import { CHAIN_START, chainHasher, rowBody, rowHash } from "../src/engine/journal/index.ts";
 import { openSqliteLedger } from "../src/stores/sqlite/index.ts";
 import {
@@ -65,7 +65,7 @@ export async function loadHistory(file: string, events: number, sessions: number
         updatedAt: now,
       };
       const document: SessionDocument = { head, frames: [], calls: [], confirmations: [], steps: [] };
-      tables.addDocument({ key, ...head, head: hash, body: JSON.stringify(document) }, events);
+      tables.addDocument({ key, ...head, head: hash, body: documentText(key, document) }, events);
     }
   });
 }

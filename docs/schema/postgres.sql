@@ -5,6 +5,7 @@
 create schema if not exists countersign;
 create table if not exists countersign.meta (name text collate "C" primary key, value text not null);
 
+-- One row per session: all that its next commit has to know. Of that, the body leaves out what the columns say.
 create table countersign.documents (
   key text collate "C" primary key,
   app text collate "C" not null,

@@ -115,9 +115,9 @@ describe("doctor", () => {
     edit(
       folder,
       `update checkpoints set at = at + 10000000;
-       update documents set body = json_set(body, '$.calls[0].status', 'unknown');
+       update documents set body = json_set(body, '$.calls[0].s', 'unknown');
        insert into entries (facet, value, sort, id)
-       select 'unknown call', '', 0, json_extract(body, '$.calls[0].id') from documents`,
+       select 'unknown call', '', 0, replace(json_extract(body, '$.calls[0].i'), '~', key) from documents`,
     );
     const found = findings(folder);
     expect(about(found, "clock")).toMatchObject({

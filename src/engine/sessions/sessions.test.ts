@@ -7,7 +7,9 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import { partsOf, receiveMessage, recordTurn } from "../index.ts";
+import type { SessionName } from "../ledger/commit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { readDocumentText } from "../store/document.ts";
 import {
   ask,
   hostOf,
@@ -62,14 +64,18 @@ function placesOf(text: string): readonly string[] {
       })
       .map((column) => `${table}.${column}`),
   );
-  const documents = database.prepare("select body from documents").all();
+  const documents = database.prepare("select key, app, user, id, body from documents").all();
   database.close();
-  return [...places, ...documents.flatMap(({ body }) => membersWith(text, String(body)))];
+  return [...places, ...documents.flatMap((row) => membersWith(text, row))];
 }
 
 /** The members of a document's rows that hold the text, as calls.args. */
-function membersWith(text: string, body: string): readonly string[] {
-  const { head: _head, ...rows } = JSON.parse(body) as Record<string, readonly object[]>;
+function membersWith(text: string, { key, body, ...name }: Record<string, unknown>): readonly string[] {
+  const { head: _head, ...rows } = readDocumentText(
+    String(key),
+    name as unknown as SessionName,
+    String(body),
+  );
   return Object.entries(rows).flatMap(([kind, all]) =>
     all
       .flatMap((row) => Object.entries(row))

@@ -7,7 +7,7 @@
  */
 
 export { type Archive, eraseArchive } from "./archive.ts";
-export type { SessionDocument } from "./document.ts";
+export { documentText, readDocumentText, type SessionDocument } from "./document.ts";
 export { DocumentLedger } from "./document-ledger.ts";
 export type {
   DocumentQuery,

@@ -1,14 +1,20 @@
-import type { DocumentQuery, LoadedDocument, SessionDocument, SessionName } from "../../engine/index.ts";
+import {
+  type DocumentQuery,
+  type LoadedDocument,
+  readDocumentText,
+  type SessionName,
+} from "../../engine/index.ts";
 import { type Database, hasNul, type Row } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
-const DOCUMENT = `select d.key, d.version, d.body, ${NOW} from countersign.documents d`;
+const COLUMNS = `d.key, d.app, d."user", d.id, d.version, d.body, ${NOW}`;
+const DOCUMENT = `select ${COLUMNS} from countersign.documents d`;
 // The time is told also where nothing is found.
-const ONE = `select d.key, d.version, d.body, ${NOW} from (values (1)) one left join countersign.documents d`;
+const ONE = `select ${COLUMNS} from (values (1)) one left join countersign.documents d`;
 const BY_KEY = `${ONE} on d.key = $1`;
 const BY_NAME = `${ONE} on d.app = $1 and d."user" = $2 and d.id = $3`;
 const BY_KEYS =
-  `select d.key, d.version, d.body, ${NOW} from unnest($1::text[]) with ordinality wanted (key, place) ` +
+  `select ${COLUMNS} from unnest($1::text[]) with ordinality wanted (key, place) ` +
   "join countersign.documents d on d.key = wanted.key order by wanted.place";
 const OF_USER = `${DOCUMENT} where d.app = $1 and d."user" = $2 and d.id > $3 and not d.deleted order by d.id limit $4`;
 const OF_APP =
@@ -24,7 +30,7 @@ export async function readDocument(
   if (values.some(hasNul)) return {};
   const row = await database.get("key" in which ? BY_KEY : BY_NAME, values, { shared: true });
   if (row === undefined) return {};
-  return { now: row[3] as number, ...(row[0] === null ? {} : { found: toDocument(row) }) };
+  return { now: row[6] as number, ...(row[0] === null ? {} : { found: toDocument(row) }) };
 }
 
 export async function readDocuments(
@@ -53,7 +59,8 @@ function readRows(database: Database, query: DocumentQuery): Promise<readonly Ro
     : database.all(OF_USER, [app, user, after[0] ?? "", limit]);
 }
 
-function toDocument([key, version, body, now]: Row): LoadedDocument {
-  const document = JSON.parse(body as string) as SessionDocument;
+function toDocument([key, app, user, id, version, body, now]: Row): LoadedDocument {
+  const name = { app, user, id } as SessionName;
+  const document = readDocumentText(key as string, name, body as string);
   return { key: key as string, version: version as number, document, now: now as number };
 }

@@ -1,12 +1,17 @@
-import type { DocumentQuery, LoadedDocument, SessionDocument, SessionName } from "../../engine/index.ts";
+import {
+  type DocumentQuery,
+  type LoadedDocument,
+  readDocumentText,
+  type SessionName,
+} from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row } from "./connection/driver.ts";
 
-const SELECT = "select key, version, body from documents";
+const SELECT = "select key, app, user, id, version, body from documents";
 const BY_KEY = `${SELECT} where key = ?`;
 const BY_NAME = `${SELECT} where app = ? and user = ? and id = ?`;
 const BY_KEYS =
-  "select d.key, d.version, d.body from json_each(?) wanted cross join documents d on d.key = wanted.value order by wanted.key";
+  "select d.key, d.app, d.user, d.id, d.version, d.body from json_each(?) wanted cross join documents d on d.key = wanted.value order by wanted.key";
 const OF_USER = `${SELECT} where app = ? and user = ? and id > ? and deleted = 0 order by id limit ?`;
 const OF_APP = `${SELECT} where app = ? and (user, id) > (?, ?) and deleted = 0 order by user, id limit ?`;
 const ALL = `${SELECT} where key > ? order by key limit ?`;
@@ -55,7 +60,8 @@ function selectDocuments(database: Database, query: DocumentQuery): readonly Row
     : database.all(OF_USER, [app, user, after[0] ?? "", limit]);
 }
 
-function toDocument([key, version, body]: Row, now: number): LoadedDocument {
-  const document = JSON.parse(body as string) as SessionDocument;
+function toDocument([key, app, user, id, version, body]: Row, now: number): LoadedDocument {
+  const name = { app, user, id } as SessionName;
+  const document = readDocumentText(key as string, name, body as string);
   return { key: key as string, version: version as number, document, now };
 }

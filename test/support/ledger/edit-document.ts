@@ -1,5 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { CallRecord, ConfirmationRecord, SessionDocument } from "../../../src/engine/index.ts";
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  documentText,
+  readDocumentText,
+  type SessionDocument,
+  type SessionName,
+} from "../../../src/engine/index.ts";
 import { entriesOfCall, entriesOfConfirmation } from "../../../src/engine/store/entries.ts";
 import type { Entry } from "../../../src/engine/store/store.ts";
 
@@ -42,15 +49,20 @@ function editDocument(
   id: string,
   edit: (document: SessionDocument) => SessionDocument,
 ): void {
-  const rows = database.prepare("select key, body from documents").all();
+  const rows = database.prepare("select key, app, user, id, body from documents").all();
   const found = rows
-    .map(({ key, body }) => ({ key: String(key), document: JSON.parse(String(body)) as SessionDocument }))
+    .map(({ key, body, ...name }) => ({
+      key: String(key),
+      document: readDocumentText(String(key), name as unknown as SessionName, String(body)),
+    }))
     .find(({ document: { calls, confirmations } }) =>
       [...calls, ...confirmations].some((row) => row.id === id),
     );
   if (found === undefined) throw new Error(`No document has the row ${id}.`);
   const after = edit(found.document);
-  database.prepare("update documents set body = ? where key = ?").run(JSON.stringify(after), found.key);
+  database
+    .prepare("update documents set body = ? where key = ?")
+    .run(documentText(found.key, after), found.key);
   const [old, now] = [entriesOf(found.document), entriesOf(after)];
   const remove = database.prepare(
     "delete from entries where facet = ? and value = ? and sort = ? and id = ?",

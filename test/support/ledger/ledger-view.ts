@@ -1,4 +1,9 @@
-import type { CallStatus, ConfirmationStatus, FrameStatus } from "../../../src/engine/index.ts";
+import {
+  type CallStatus,
+  type ConfirmationStatus,
+  type FrameStatus,
+  readDocumentText,
+} from "../../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../../src/protocol/index.ts";
 
 export interface CallRow {
@@ -79,9 +84,9 @@ export const WATCH = "watch";
 /** What the views ask; a `?` stands for a value. */
 export const QUERIES = {
   digestKey: "select value from meta where name = 'digest-key'",
-  documents: "select key, app, id, body from documents",
-  document: "select key, app, id, body from documents where key = ?",
-  documentByName: "select key, app, id, body from documents where id = ?",
+  documents: 'select key, app, "user", id, body from documents',
+  document: 'select key, app, "user", id, body from documents where key = ?',
+  documentByName: 'select key, app, "user", id, body from documents where id = ?',
   log: "select seq, session, n, at, kinds, body, archived from log order by seq",
   sessionLog: "select seq, session, n, at, kinds, body, archived from log where session = ? order by n",
 } as const;
@@ -102,9 +107,10 @@ export interface DocumentRow {
 type StoredCall = Omit<CallRow, "result"> & { readonly result?: JsonValue };
 type StoredFrame = FrameRow & { readonly parentFrame?: string; readonly invocation: string };
 
-export function toDocument({ key, app, id, body }: Row): DocumentRow {
-  const rows = JSON.parse(String(body)) as Pick<DocumentRow, "calls" | "frames" | "confirmations">;
-  return { ...rows, key: String(key), app: String(app), id: String(id) };
+export function toDocument({ key, app, user, id, body }: Row): DocumentRow {
+  const name = { app: String(app), user: String(user), id: String(id) };
+  const { calls, frames, confirmations } = readDocumentText(String(key), name, String(body));
+  return { key: String(key), app: name.app, id: name.id, calls, frames, confirmations };
 }
 
 /** Calls and frames that still have somewhere to go by themselves; with `settle` also those that wait for a person who settles. */

@@ -1,4 +1,4 @@
-import type { StoreCommit } from "../../../engine/index.ts";
+import { documentText, type StoreCommit } from "../../../engine/index.ts";
 import type { PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
 import {
@@ -165,7 +165,7 @@ function rowOf({ id, commit }: Sent, place: number): Given {
     log.hash,
     updatedAt,
     deletedAt !== undefined,
-    JSON.stringify(document),
+    documentText(key, document),
     owner,
     before,
     from,

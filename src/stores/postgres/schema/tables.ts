@@ -3,6 +3,7 @@
  * column that a commit changes, and pages have room for a document's next version: it stays where it is.
  */
 export const TABLES = `
+-- One row per session: all that its next commit has to know. Of that, the body leaves out what the columns say.
 create table countersign.documents (
   key text collate "C" primary key,
   app text collate "C" not null,

@@ -1,6 +1,7 @@
 import {
   type Archive,
   type CommitOutcome,
+  documentText,
   eraseArchive,
   type ItemChange,
   type StoreChange,
@@ -52,7 +53,7 @@ export function readyCommit(commit: StoreCommit): ReadyCommit {
   const { updatedAt, deletedAt } = document.head;
   return {
     commit,
-    document: [log.hash, updatedAt, Number(deletedAt !== undefined), JSON.stringify(document)],
+    document: [log.hash, updatedAt, Number(deletedAt !== undefined), documentText(commit.key, document)],
     log: [
       log.session,
       log.n,

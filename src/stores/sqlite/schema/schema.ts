@@ -8,7 +8,7 @@ import type { Migration } from "./migrate.ts";
 const TABLES = `
 create table meta (name text primary key, value any not null) without rowid, strict;
 
--- One row per session: all that its next commit has to know.
+-- One row per session: all that its next commit has to know. Of that, the body leaves out what the columns say.
 create table documents (
   place integer primary key,
   key text not null unique,
