@@ -198,7 +198,7 @@ function usualConfirmation(
 }
 
 function usualVote({ by }: Vote): Usual<Vote> {
-  return { confirmed: true, person: by.id };
+  return { person: by.id };
 }
 
 function byId<Row extends { readonly id: string }>(
