@@ -11,6 +11,8 @@ export interface HookProtocol {
   readonly title: string;
   /** How long the hook waits by default: less than the agent's own default limit, after which it would go on. */
   readonly waitMs: number;
+  /** The agent can end its run at an open question, and go on from there when it is resumed. */
+  readonly defers?: true;
   read(text: string, ignored: readonly string[]): ToolUse;
   /** Throws nothing: whatever the approval is, there is an answer. */
   answer(approval: Approval, use: ToolUse): HookAnswer;
@@ -54,6 +56,7 @@ export const HOOK_PROTOCOLS: ReadonlyMap<string, HookProtocol> = new Map<string,
       title: CLAUDE.agentTitle,
       // Claude Code lets the tool run after 600 s, unless the hook has `onFailure: "block"`.
       waitMs: 540_000,
+      defers: true,
       read: (text, ignored) => byToolUse("claude-code", readHookInput(text, CLAUDE, ignored)),
       answer: (approval) => preToolUse(approval, { saysAllow: true }),
     },
@@ -74,7 +77,7 @@ export const HOOK_PROTOCOLS: ReadonlyMap<string, HookProtocol> = new Map<string,
     {
       title: GEMINI.agentTitle,
       // Gemini CLI lets the tool run after 60 s.
-      waitMs: 50_000,
+      waitMs: 45_000,
       read: (text, ignored) => byTime(readHookInput(text, GEMINI, ignored)),
       answer: beforeTool,
     },
@@ -107,6 +110,7 @@ function keyOf(...parts: readonly string[]): string {
 function preToolUse(approval: Approval, { saysAllow }: { readonly saysAllow: boolean }): HookAnswer {
   const hookEventName = "PreToolUse";
   if (approval.kind === "unasked") return undefined;
+  if (approval.kind === "open") return { hookSpecificOutput: { hookEventName, permissionDecision: "defer" } };
   if (approval.kind === "refused") {
     const permissionDecisionReason = approval.reason;
     return {
@@ -126,6 +130,7 @@ function preToolUse(approval: Approval, { saysAllow }: { readonly saysAllow: boo
 
 function beforeTool(approval: Approval, { input }: ToolUse): HookAnswer {
   if (approval.kind === "refused") return { decision: "deny", reason: approval.reason };
+  if (approval.kind === "open") return { decision: "deny", reason: "Nobody has decided yet." };
   if (approval.kind === "unasked" || !approval.amended) return {};
   // Gemini CLI adds the changed members to the model's.
   const removed = Object.keys(input).find((name) => !Object.hasOwn(approval.input, name));

@@ -8,6 +8,8 @@ import { waitForDecision } from "../remote/wait-for-decision.ts";
 
 const TRIES = 4;
 const LEASE_SECONDS = 5;
+/** The clocks of two machines differ, and a request takes time. */
+const DEADLINE_SPARE_MS = 10_000;
 
 const HANDED_OVER: Approval = {
   kind: "refused",
@@ -30,6 +32,8 @@ export type Approval =
   | { readonly kind: "approved"; readonly input: JsonObject; readonly amended: boolean }
   /** The policy did not ask, and nobody was asked. */
   | { readonly kind: "unasked" }
+  /** Nobody has decided yet, and the question stays open. */
+  | { readonly kind: "open" }
   | { readonly kind: "refused"; readonly reason: string };
 
 export interface ApprovalOptions {
@@ -40,6 +44,8 @@ export interface ApprovalOptions {
   /** Ask a person even if the policy does not. */
   readonly alwaysAsk: boolean;
   readonly waitMs: number;
+  /** Leave the question open when the wait is over, for a later process of the same tool use. Default: it expires. */
+  readonly staysOpen?: boolean;
 }
 
 /**
@@ -75,7 +81,7 @@ async function ask(gate: RemoteGate, use: ToolUse, options: ApprovalOptions): Pr
 function proposalOf(
   { app, trustsPolicy }: RemoteGate,
   { key, thread, tool, input, cwd }: ToolUse,
-  { agent, agentTitle, alwaysAsk, waitMs }: ApprovalOptions,
+  { agent, agentTitle, alwaysAsk, waitMs, staysOpen = false }: ApprovalOptions,
 ): Parameters<RemoteGate["client"]["calls"]["propose"]>[0] {
   const where = cwd === undefined ? "" : ` in ${cwd.slice(0, 1_000)}`;
   return {
@@ -90,7 +96,7 @@ function proposalOf(
     requireConfirmation: alwaysAsk && !trustsPolicy,
     amendable: true,
     // Nobody should approve what no process waits for any more.
-    deadline: new Date(Date.now() + waitMs).toISOString(),
+    ...(staysOpen ? {} : { deadline: new Date(Date.now() + waitMs + DEADLINE_SPARE_MS).toISOString() }),
     // Only the handing over is claimed, and it can be repeated until it is reported.
     idempotent: true,
   };
@@ -117,8 +123,9 @@ async function handOver(
   return granted({ ...outcome, args });
 }
 
-function toApproval(outcome: CallerOutcome, { waitMs }: ApprovalOptions): Approval {
+function toApproval(outcome: CallerOutcome, { waitMs, staysOpen = false }: ApprovalOptions): Approval {
   const { status, message } = outcome;
+  if (status === "pending" && staysOpen) return { kind: "open" };
   // Another process of the same tool use, while this one waited.
   if (status === "succeeded") return granted(outcome);
   if (status === "pending" || status === "executing" || status === "allowed")

@@ -67,7 +67,7 @@ async function call(params: JsonObject, decide: (use: ToolUse) => Promise<Approv
   const said =
     approval.kind === "approved"
       ? { behavior: "allow", updatedInput: approval.input }
-      : { behavior: "deny", message: approval.kind === "refused" ? approval.reason : "Nobody was asked." };
+      : { behavior: "deny", message: approval.kind === "refused" ? approval.reason : "Nobody has decided." };
   return { result: { content: [{ type: "text", text: JSON.stringify(said) }] } };
 }
 

@@ -144,3 +144,22 @@ test("the permission prompt is answered in the inbox", { timeout: TIME_MS }, asy
     { isError: true, text: expect.stringContaining("already handed over once") as string },
   ]);
 });
+
+test("a deferred run ends, and goes on when it is resumed after the approval", {
+  timeout: TIME_MS,
+}, async () => {
+  const server = await startServer();
+  const settings = hooked(countersign("hook", "claude-code", "--defer", "--wait", "2s"), {
+    onFailure: "block",
+  });
+  const session = "5f0c2c1e-53a1-4b3a-9f0e-0d3b0f6f2a11";
+  const first = await startClaude(server, { command: TOUCH, settings, args: ["--session-id", session] });
+  await first.ended;
+  expect(first.model.toolResults).toEqual([]);
+  expect(made(server)).toBe(false);
+  await server.approve();
+  const second = await startClaude(server, { command: TOUCH, settings, args: ["--resume", session] });
+  await second.ended;
+  expect(second.model.toolResults).toMatchObject([{ id: "toolu_1", isError: false }]);
+  expect(made(server)).toBe(true);
+});

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { boss, type GateServer, useGateServer } from "./gate-server.ts";
 
@@ -114,6 +116,16 @@ test("killed while the command runs, the call becomes unknown, and is not run ag
   // Countersign cannot stop what a killed process has started.
   process.kill(Number(ran(server)[0]), "SIGKILL");
   expect(ran(server)).toHaveLength(1);
+});
+
+test("renews its claim while the command runs", async () => {
+  const server = await startServer();
+  const script = 'setInterval(() => require("fs").existsSync("go") && process.exit(0), 50)';
+  const { ended } = server.start(["exec", "--key", "k1", "--lease", "8s", "--", "node", "-e", script]);
+  await server.approve();
+  await expect.poll(() => server.traffic.renewals, PATIENT).toBeGreaterThan(1);
+  writeFileSync(join(server.folder, "go"), "");
+  expect(await ended).toMatchObject({ code: 0 });
 });
 
 test("passes signals to the command, and reports how it ended", async () => {

@@ -43,6 +43,8 @@ export interface Talking extends Running {
 export interface Traffic {
   /** How often somebody has asked for a call and was answered. */
   proposals: number;
+  /** How often a claim was renewed. */
+  renewals: number;
   /** Called before a result is taken. */
   beforeResult?: () => Promise<void>;
 }
@@ -77,7 +79,7 @@ export function useGateServer(): () => Promise<GateServer> {
     engine.work({ sweepMs: 200 });
     const auth = await createAuth({ mode: "tokens", ledger: engine.ledger });
     const app = createApp({ apps: {}, engine, auth });
-    const traffic: Traffic = { proposals: 0 };
+    const traffic: Traffic = { proposals: 0, renewals: 0 };
     const server = await serve({
       port: 0,
       app: {
@@ -87,6 +89,7 @@ export function useGateServer(): () => Promise<GateServer> {
           if (pathname.endsWith("/result")) await traffic.beforeResult?.();
           const response = await app.fetch(request, ...rest);
           if (pathname === "/v1/calls") traffic.proposals += 1;
+          if (pathname.endsWith("/heartbeat") && response.ok) traffic.renewals += 1;
           return response;
         },
       },

@@ -12,7 +12,7 @@ import { openRemoteGate, REMOTE_FLAGS } from "../../remote/remote-gate.ts";
 /** Every agent takes this for "the tool must not run", and standard error for the reason; other codes let it run. */
 const BLOCKED = 2;
 const GO_ON = 0;
-const SPARE_MS = 5_000;
+const SPARE_MS = 10_000;
 const USUAL_APP = "coding-agents";
 
 export const hook: Command = {
@@ -32,7 +32,11 @@ export const hook: Command = {
     wait: {
       type: "string",
       value: "TIME",
-      help: "how long to wait for a decision (9m; gemini-cli: 50s). Then the tool use is denied",
+      help: "how long to wait for a decision (9m; gemini-cli: 45s). Then the tool use is denied",
+    },
+    defer: {
+      type: "boolean",
+      help: "claude-code with -p: when the wait is over, end the run at the open question; --resume goes on",
     },
     ignore: {
       type: "string",
@@ -46,6 +50,10 @@ export const hook: Command = {
     {
       line: "hook claude-code --trust-policy --token-file ~/.countersign-token",
       says: "the policy alone decides what is asked",
+    },
+    {
+      line: "hook claude-code --wait 1m --defer",
+      says: "a run of `claude -p` ends at a question that takes longer, and continues with --resume",
     },
     { line: "hook gemini-cli --wait 9m", says: "with a timeout of 600000 in the hook's settings" },
   ],
@@ -75,6 +83,12 @@ async function judge(invocation: Invocation): Promise<HookAnswer> {
   const protocol = protocolOf(agent);
   const wait = flags.text("wait");
   const waitMs = wait === undefined ? protocol.waitMs : parseDuration(wait, "wait");
+  const staysOpen = flags.has("defer");
+  if (staysOpen && protocol.defers !== true)
+    throw new CountersignError(
+      "invalid-option",
+      `--defer is not for ${agent}, which cannot end at a question.`,
+    );
   const gate = openRemoteGate(invocation, USUAL_APP);
   const ignored = flags.text("ignore")?.split(",") ?? [];
   const decide = async (): Promise<HookAnswer> => {
@@ -84,6 +98,7 @@ async function judge(invocation: Invocation): Promise<HookAnswer> {
       agentTitle: protocol.title,
       alwaysAsk: false,
       waitMs,
+      staysOpen,
     });
     return protocol.answer(approval, use);
   };
