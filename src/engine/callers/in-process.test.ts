@@ -6,6 +6,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { EngineOptions } from "../engine-options.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { watch } from "../testing/execution.ts";
 import type { CallRequest } from "./caller-calls.ts";
 import type { CallerOutcome } from "./caller-outcome.ts";
 import { callKey } from "./key.ts";
@@ -165,6 +166,33 @@ describe("a call whose process died", () => {
 });
 
 describe("waiting for a call", () => {
+  test("reads the ledger now and then while nothing happens, however long that is", async () => {
+    const watched = watch(ledger);
+    const here = new Engine({ ledger: watched.ledger, clock });
+    const { id } = await here.callers.propose(request());
+    const before = watched.count("load");
+    const leaving = new AbortController();
+    const waiting = here.finished(id, { signal: leaving.signal });
+    for (let seconds = 0; seconds < 30; seconds += 1) await clock.advance(1_000);
+    expect(watched.count("load") - before).toBeLessThan(15);
+    leaving.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+
+  test("finds that a process died also in a ledger that changes all the time", async () => {
+    await approve(await engine.callers.propose(request()));
+    await startAndDie();
+    const ended: string[] = [];
+    const waiting = engine.callers.finished(mine).then(({ status }) => void ended.push(status));
+    for (let changes = 0; ended.length === 0 && changes < 500; changes += 1) {
+      await engine.callers.propose(request({ key: `other-${changes}`, requireConfirmation: false }));
+      await clock.advance(500);
+      await setTimeout(1);
+    }
+    await waiting;
+    expect(ended).toEqual(["unknown"]);
+  });
+
   test("ends with the time that is given, at the call as it is then", async () => {
     const { id } = await engine.callers.propose(request());
     const waiting = engine.finished(id, { timeoutMs: 1_000 });

@@ -1,4 +1,5 @@
 import { CountersignError } from "../../protocol/index.ts";
+import type { Clock } from "../common/index.ts";
 import type { CallStatus, Ledger } from "../ledger/index.ts";
 import { isAnswered } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -29,6 +30,7 @@ export async function untilEnded(
   const done = new AbortController();
   const over = signal === undefined ? done.signal : AbortSignal.any([done.signal, signal]);
   const until = parts.clock.monotonic() + timeoutMs;
+  let lookAt = parts.clock.monotonic() + LOOK_MS;
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -38,12 +40,13 @@ export async function untilEnded(
         const call = await read(parts.ledger, callId);
         if (isOver(call.status) || parts.clock.monotonic() >= until) return call;
         signal?.throwIfAborted();
-        const lookMs = Math.min(LOOK_MS, until - parts.clock.monotonic());
-        const looked = parts.clock.sleepInBackground(lookMs, over).then(() => "looked");
-        const woken = await Promise.race([change.happened, looked]);
+        const ms = Math.min(lookAt, until) - parts.clock.monotonic();
+        await sleepUnless(parts.clock, { ms, woken: change.happened, over });
+        // A busy ledger changes all the time: the time for a look comes all the same.
+        if (parts.clock.monotonic() < lookAt) continue;
+        lookAt = parts.clock.monotonic() + LOOK_MS;
         // If it fails, it is tried again at the next look.
-        if (woken === "looked" && call.status === "executing")
-          await parts.recoverLost(callId).catch(() => {});
+        if (call.status === "executing") await parts.recoverLost(callId).catch(() => {});
       } finally {
         change.forget();
       }
@@ -60,13 +63,19 @@ async function settledHere(
   callId: string,
   { over, leftMs }: { readonly over: AbortSignal; readonly leftMs: number },
 ): Promise<void> {
-  const settled = executions.settled(callId);
-  const early = new AbortController();
-  const limit = clock.sleepInBackground(leftMs, AbortSignal.any([over, early.signal]));
+  await sleepUnless(clock, { ms: leftMs, woken: executions.settled(callId), over });
+}
+
+/** Sleeps until something happens, for so long at most. Leaves no timer behind. */
+async function sleepUnless(
+  clock: Clock,
+  { ms, woken, over }: { readonly ms: number; readonly woken: Promise<void>; readonly over: AbortSignal },
+): Promise<void> {
+  const awake = new AbortController();
   try {
-    await Promise.race([settled, limit]);
+    await Promise.race([woken, clock.sleepInBackground(ms, AbortSignal.any([over, awake.signal]))]);
   } finally {
-    early.abort();
+    awake.abort();
   }
 }
 
@@ -81,11 +90,11 @@ async function read(ledger: Ledger, callId: string): Promise<Call> {
   return toCall(call, session);
 }
 
-function nextChange(ledger: Ledger): { readonly happened: Promise<string>; readonly forget: () => void } {
-  const { promise: happened, resolve } = Promise.withResolvers<string>();
+function nextChange(ledger: Ledger): { readonly happened: Promise<void>; readonly forget: () => void } {
+  const { promise: happened, resolve } = Promise.withResolvers<void>();
   const forget = ledger.onChange(() => {
     forget();
-    resolve("changed");
+    resolve();
   });
   return { happened, forget };
 }
