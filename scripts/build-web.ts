@@ -44,8 +44,11 @@ function isBuilt(): boolean {
   const index = `${TARGET}/index.html`;
   if (!existsSync(index)) return false;
   const built = statSync(index).mtimeMs;
-  const sources = globSync(["web/**/*.{ts,tsx,css,html,svg}", "src/{client,protocol}/**/*.ts"], {
-    cwd: ROOT,
-  });
+  const sources = globSync(
+    ["web/**/*.{ts,tsx,css,html,svg,png,webmanifest}", "src/{client,protocol}/**/*.ts"],
+    {
+      cwd: ROOT,
+    },
+  );
   return sources.every((file) => statSync(`${ROOT}/${file}`).mtimeMs <= built);
 }

@@ -19,5 +19,14 @@ export default defineConfig({
     // The policy of the page allows no inline script, and nothing here needs one.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    rollupOptions: {
+      input: {
+        index: here("index.html"),
+        offline: here("offline.html"),
+        sw: here("src/worker/service-worker.ts"),
+      },
+      // A browser looks for changes of the worker at one address, and the worker's place is its scope.
+      output: { entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js") },
+    },
   },
 });

@@ -1,5 +1,5 @@
 import type { Confirmation, Told } from "../engine/index.ts";
-import type { Receive } from "./inbound.ts";
+import type { Receive, Serve } from "./inbound.ts";
 
 export type { Told } from "../engine/index.ts";
 
@@ -59,6 +59,8 @@ export interface Channel {
   tell(notice: Notice, signal: AbortSignal): Promise<Told>;
   /** Where the medium calls back, by the name in `/channels/<channel>/<entry>`. */
   readonly entries?: { readonly [entry: string]: Receive };
+  /** What people who are logged in can ask the channel for, by the name in `/channels/<channel>/<route>`. */
+  readonly routes?: { readonly [route: string]: Serve };
   /** What is wrong with its configuration, found without sending anything to a person; empty if nothing is. */
   check?(signal: AbortSignal): Promise<readonly string[]>;
   /** Sends a harmless message that asks for nothing, to everyone who would get a real one. */

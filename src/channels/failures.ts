@@ -3,6 +3,9 @@ import type { Told } from "./channel.ts";
 /** One recipient who was not reached. */
 export type Failure = Exclude<Told, { readonly ok: true }>;
 
+/** How sending to one recipient ended. `isUnsure`: it may have arrived. */
+export type Sent = { readonly ok: true } | (Failure & { readonly isUnsure: boolean });
+
 /** The time of an attempt is over before a recipient's turn: nothing was begun. */
 export const OUT_OF_TIME: Failure = { ok: false, reason: "There was no time left to send it." };
 

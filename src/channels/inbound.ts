@@ -1,17 +1,17 @@
-import type { Confirmation, DecisionInput, Engine, RefusedDecision } from "../engine/index.ts";
+import type { Confirmation, DecisionInput, Engine, Principal, RefusedDecision } from "../engine/index.ts";
 import { toConfirmation } from "../engine/index.ts";
 import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import type { Channel } from "./channel.ts";
 import { type ChannelPerson, toChannelPrincipal } from "./people.ts";
 
-/** A request of the medium, with the exact bytes that it signed. */
+/** A request, with its exact bytes, which a medium signs. */
 export interface InboundRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-/** The answer to the medium. */
+/** The answer to a request. */
 export interface InboundAnswer {
   readonly status: number;
   readonly json?: JsonValue;
@@ -22,6 +22,9 @@ export interface InboundAnswer {
  * invalid request; do not throw.
  */
 export type Receive = (request: InboundRequest, approvals: ChannelApprovals) => Promise<InboundAnswer>;
+
+/** Handles a request of somebody who is logged in. Throws a CountersignError for an invalid request. */
+export type Serve = (request: InboundRequest, person: Principal) => Promise<InboundAnswer>;
 
 /** How a decision from a channel ended. */
 export type ChannelDecision =
@@ -41,10 +44,13 @@ export interface ChannelApprovals {
   refuse(id: string, stranger: string): Promise<void>;
 }
 
-/** The entries of channels as one server, to be mounted: `createApp({ mounts: [inbound] })`. */
+/** The entries and routes of channels as one server, to be mounted: `createApp({ mounts: [inbound] })`. */
 export interface Inbound {
   readonly path: string;
-  fetch(request: Request): Promise<Response>;
+  /** Channels with routes. */
+  readonly channels: readonly string[];
+  /** Without a principal there are only entries. */
+  fetch(request: Request, facts?: { readonly principal: Principal }): Promise<Response>;
   isOpen(path: string): boolean;
   takesRaw(path: string): boolean;
 }
@@ -52,30 +58,40 @@ export interface Inbound {
 const PATH = "/channels";
 const ENTRY = /\/channels\/([^/]+)\/([^/]+)$/;
 
-/** Lets the media of these channels call back. Decisions are made with this engine, by the people who answer. */
+/**
+ * Lets the media of these channels call back, and people use the channels' routes. Decisions are made with this engine, by
+ * the people who answer.
+ */
 export function createInbound(engine: Engine, channels: readonly Channel[]): Inbound {
-  const entries = new Map<string, { readonly receive: Receive; readonly approvals: ChannelApprovals }>();
-  for (const { name, entries: own = {} } of channels) {
+  const entries = new Map<string, (request: InboundRequest) => Promise<InboundAnswer>>();
+  const routes = new Map<string, Serve>();
+  for (const { name, entries: own = {}, routes: ownRoutes = {} } of channels) {
     const approvals = createApprovals(engine, name);
     for (const [entry, receive] of Object.entries(own))
-      entries.set(`${PATH}/${name}/${entry}`, { receive, approvals });
+      entries.set(`${PATH}/${name}/${entry}`, (request) => receive(request, approvals));
+    for (const [route, serve] of Object.entries(ownRoutes)) routes.set(`${PATH}/${name}/${route}`, serve);
   }
   const isEntry = (path: string): boolean => entries.has(path);
   return {
     path: PATH,
+    channels: channels.filter((channel) => channel.routes !== undefined).map(({ name }) => name),
     isOpen: isEntry,
     takesRaw: isEntry,
-    async fetch(request) {
+    async fetch(request, facts) {
       // The server may be mounted below a path of its host.
       const [path = ""] = ENTRY.exec(new URL(request.url).pathname) ?? [];
-      const found = entries.get(path);
-      if (found === undefined) throw new CountersignError("unknown-route", "No channel has this entry.");
+      const [receive, serve] = [entries.get(path), routes.get(path)];
       const { method, headers } = request;
-      const body = new Uint8Array(await request.arrayBuffer());
-      const { status, json } = await found.receive({ method, headers, body }, found.approvals);
-      return json === undefined ? new Response(null, { status }) : Response.json(json, { status });
+      const asked = { method, headers, body: new Uint8Array(await request.arrayBuffer()) };
+      if (receive !== undefined) return toResponse(await receive(asked));
+      if (serve !== undefined && facts !== undefined) return toResponse(await serve(asked, facts.principal));
+      throw new CountersignError("unknown-route", "No channel has this entry.");
     },
   };
+}
+
+function toResponse({ status, json }: InboundAnswer): Response {
+  return json === undefined ? new Response(null, { status }) : Response.json(json, { status });
 }
 
 /** Makes all decisions of a channel, as a known person of kind `channel`. */

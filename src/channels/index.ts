@@ -17,5 +17,6 @@ export {
   type InboundAnswer,
   type InboundRequest,
   type Receive,
+  type Serve,
 } from "./inbound.ts";
 export { askedAmong, type ChannelPerson } from "./people.ts";

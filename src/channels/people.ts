@@ -12,10 +12,15 @@ export function toChannelPrincipal({ id, roles = [] }: ChannelPerson): Principal
   return { id, kind: "channel", roles, scopes: ["decide"], authenticated: true };
 }
 
+/** Does the confirmation's rule ask this person? */
+export function isAsked(about: Confirmation, person: Principal): boolean {
+  return mayDecide(about, person);
+}
+
 /** Those of the people whom the confirmation's rule asks. */
 export function askedAmong<Person extends ChannelPerson>(
   about: Confirmation,
   people: readonly Person[],
 ): readonly Person[] {
-  return people.filter((person) => mayDecide(about, toChannelPrincipal(person)));
+  return people.filter((person) => isAsked(about, toChannelPrincipal(person)));
 }

@@ -168,6 +168,8 @@ export interface Me {
   readonly principal: Pick<Principal, "id" | "kind" | "roles" | "scopes" | "authenticated">;
   readonly auth: string;
   readonly apps: readonly string[];
+  /** Channels that people turn on for themselves, as `push`. */
+  readonly channels: readonly string[];
 }
 
 /** One record of the journal. */

@@ -22,6 +22,8 @@ export interface Mount {
     request: Request,
     facts: { readonly principal: Principal; readonly closing: AbortSignal },
   ): Promise<Response>;
+  /** Channels whose routes people use themselves, as `push`; the inbox offers them. */
+  readonly channels?: readonly string[];
   /** Is a path (without the base path) open without a login? Default: no path is. */
   isOpen?(path: string): boolean;
   /**

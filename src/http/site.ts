@@ -17,6 +17,8 @@ export class Site {
   readonly publicUrl: string | undefined;
   /** The base path, as in `/approvals`; `/` at the root. */
   readonly basePath: string;
+  /** Channels that people turn on for themselves. */
+  readonly channels: readonly string[];
   readonly #apps: ReadonlyMap<string, Runner>;
   /** For what belongs to apps that are hosted elsewhere. */
   readonly #engine: Engine | undefined;
@@ -36,6 +38,7 @@ export class Site {
     auth,
     authenticate,
     metrics = new Metrics(),
+    mounts = [],
   }: AppOptions) {
     this.metrics = metrics;
     this.log = logger;
@@ -43,6 +46,7 @@ export class Site {
     this.auth = authOf({ ...(auth && { auth }), ...(authenticate && { authenticate }) });
     this.publicUrl = publicUrl?.replace(/\/+$/, "");
     this.basePath = readBasePath(basePath);
+    this.channels = mounts.flatMap(({ channels = [] }) => channels);
     this.#engine = engine;
     this.#apps = new Map(Object.entries(apps));
     for (const [name, runner] of this.#apps) {

@@ -15,6 +15,10 @@ const EXPORTS = {
     types: "./dist/channels/email/index.d.ts",
     default: "./dist/channels/email/index.js",
   },
+  "./channels/push": {
+    types: "./dist/channels/push/index.d.ts",
+    default: "./dist/channels/push/index.js",
+  },
   "./channels/room": {
     types: "./dist/channels/room/index.d.ts",
     default: "./dist/channels/room/index.js",
@@ -317,12 +321,14 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "Notice",
     "NoticeType",
     "Receive",
+    "Serve",
     "Told",
     "askedAmong",
     "createInbound",
     "startDeliveries",
   ],
   "./channels/email": ["EmailOptions", "EmailPerson", "EmailSettings", "createEmailChannel"],
+  "./channels/push": ["PushOptions", "PushSettings", "createPushChannel"],
   "./channels/room": ["RoomOptions", "createRoomChannel"],
   "./channels/slack": ["SlackOptions", "SlackPerson", "SlackSettings", "createSlackChannel"],
   "./channels/webhook": [

@@ -7,6 +7,7 @@ import { useWaiting } from "./features/inbox/use-waiting.ts";
 import { LoginDialog } from "./features/login/login-dialog.tsx";
 import { useOtherTabs } from "./features/login/use-other-tabs.ts";
 import { NoticesBanner } from "./features/notices/notices-banner.tsx";
+import { usePush } from "./features/push/use-push.ts";
 import { Header } from "./header.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { Palette } from "./palette.tsx";
@@ -44,6 +45,7 @@ export function App(): ReactNode {
     document.title = waiting === 0 ? "Countersign" : `(${waiting > 999 ? "999+" : waiting}) Countersign`;
   }, [waiting]);
   useNotifications();
+  usePush();
   useKeys({ "?": () => setHelping(true), u: undoLast, "mod+k": () => setFinding(true) });
   return (
     <div className="app">

@@ -1,5 +1,5 @@
 import nodemailer from "nodemailer";
-import { type Failure, OUT_OF_TIME } from "../failures.ts";
+import { OUT_OF_TIME, type Sent } from "../failures.ts";
 import type { CheckedSettings } from "./email-options.ts";
 import type { MailText } from "./mail.ts";
 
@@ -17,9 +17,6 @@ export interface Mail extends MailText {
   readonly inReplyTo?: string;
   readonly notice: string;
 }
-
-/** How sending ended. `isUnsure`: it may have arrived. */
-export type Sent = { readonly ok: true } | (Failure & { readonly isUnsure: boolean });
 
 /** Sends mails. */
 export interface Mailer {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { EmailSettings } from "../../channels/email/index.ts";
+import type { PushSettings } from "../../channels/push/index.ts";
 import type { RoomOptions } from "../../channels/room/index.ts";
 import type { SlackSettings } from "../../channels/slack/index.ts";
 import {
@@ -7,6 +8,7 @@ import {
   isJsonArray,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   parseJson,
 } from "../../protocol/index.ts";
 import type { Flags, Invocation } from "../command.ts";
@@ -15,12 +17,17 @@ const MOST_BYTES = 10_000_000;
 const PEOPLE = ["id", "roles", "slack", "email"];
 const ROOM = ["name", "template", "secret", "chat"];
 const ROOM_NAME = /^[a-z0-9-]{1,40}$/;
-const MEMBERS = { slack: ["team", "app", "room", "api"], email: ["from", "operator"] } as const;
+const MEMBERS = {
+  slack: ["team", "app", "room", "api"],
+  email: ["from", "operator"],
+  push: ["contact", "operator", "services"],
+} as const;
 
 /** Who is reached by which channel, from the file of `--channels` and the secrets in the environment. */
 export interface ChannelSettings {
   readonly slack?: SlackSettings;
   readonly email?: EmailSettings;
+  readonly push?: PushSettings;
   readonly rooms?: readonly RoomOptions[];
 }
 
@@ -28,7 +35,7 @@ export const CHANNELS_FLAG: Flags = {
   channels: {
     type: "string",
     value: "FILE",
-    help: "a JSON file that says who is notified, and where: Slack, e-mail, rooms",
+    help: "a JSON file that says who is notified, and where: Slack, e-mail, push, rooms",
   },
 };
 
@@ -37,16 +44,18 @@ export function readChannelSettings({ flags, env }: Pick<Invocation, "flags" | "
   const file = flags.text("channels") ?? env["COUNTERSIGN_CHANNELS"];
   if (file === undefined || file === "") return {};
   const settings = parseFile(file);
-  checkMembers(settings, ["people", "slack", "email", "rooms"], file);
+  checkMembers(settings, ["people", "slack", "email", "push", "rooms"], file);
   const people = peopleIn(settings, file);
   const slack = channelIn(settings, "slack", file);
   const email = channelIn(settings, "email", file);
+  const push = channelIn(settings, "push", file);
   const rooms = roomsIn(settings, file, env);
-  if (slack === undefined && email === undefined && rooms.length === 0)
-    throw invalid(`${file} names no channel. Add \`slack\`, \`email\` or \`rooms\`.`);
+  if ([slack, email, push].every((channel) => channel === undefined) && rooms.length === 0)
+    throw invalid(`${file} names no channel. Add \`slack\`, \`email\`, \`push\` or \`rooms\`.`);
   return {
     ...(slack === undefined ? {} : { slack: slackOf(slack, people, env) }),
     ...(email === undefined ? {} : { email: emailOf(email, people, env) }),
+    ...(push === undefined ? {} : { push: pushOf(push) }),
     ...(rooms.length === 0 ? {} : { rooms }),
   };
 }
@@ -85,6 +94,22 @@ function emailOf(email: JsonObject, people: readonly Person[], env: NodeJS.Proce
     ),
     ...(operator === undefined ? {} : { operator }),
   };
+}
+
+function pushOf(push: JsonObject): PushSettings {
+  const operator = optionalText(push, "operator");
+  const { services } = push;
+  if (services !== undefined && !isTexts(services))
+    throw invalid("`services` of `push` must be a list of origins.");
+  return {
+    contact: optionalText(push, "contact") ?? "",
+    ...(operator === undefined ? {} : { operator }),
+    ...(services === undefined ? {} : { services }),
+  };
+}
+
+function isTexts(value: JsonValue): value is readonly string[] {
+  return isJsonArray(value) && value.every((text) => typeof text === "string");
 }
 
 function parseFile(file: string): JsonObject {
@@ -152,11 +177,10 @@ function peopleIn({ people = [] }: JsonObject, file: string): readonly Person[] 
     const email = optionalText(person, "email");
     const { roles = [] } = person;
     if (id === undefined) throw invalid(`${where} needs an \`id\`.`);
-    const isList = isJsonArray(roles) && roles.every((role) => typeof role === "string");
-    if (!isList) throw invalid(`\`roles\` of ${where} must be a list of names.`);
+    if (!isTexts(roles)) throw invalid(`\`roles\` of ${where} must be a list of names.`);
     return {
       id,
-      roles: roles.map(String),
+      roles,
       ...(slack === undefined ? {} : { slack }),
       ...(email === undefined ? {} : { email }),
     };

@@ -1,5 +1,6 @@
 import type { createEmailChannel } from "../../channels/email/index.ts";
 import type { Channel } from "../../channels/index.ts";
+import { createPushChannel } from "../../channels/push/index.ts";
 import { createRoomChannel } from "../../channels/room/index.ts";
 import { createSlackChannel } from "../../channels/slack/index.ts";
 import { createWebhookChannel, webhookSecrets } from "../../channels/webhook/index.ts";
@@ -23,10 +24,11 @@ export interface CreatedChannels {
 
 /** The configured channels, on a ledger. Throws `invalid-option`. */
 export async function createChannels(ledger: Ledger, choice: ChannelChoice): Promise<CreatedChannels> {
-  const { slack, email, rooms = [] } = choice.channels;
+  const { slack, email, push, rooms = [] } = choice.channels;
   const own: Channel[] = rooms.map(createRoomChannel);
   if (slack !== undefined) own.push(createSlackChannel({ ...slack, ledger }));
   if (email !== undefined) own.push((await loadEmail()).createEmailChannel({ ...email, ledger }));
+  if (push !== undefined) own.push(createPushChannel({ ...push, ledger }));
   if (choice.webhook === undefined) return { channels: own };
   const { secrets, made } = await webhookSecrets(ledger, choice.webhookSecret);
   const webhook = createWebhookChannel({ url: choice.webhook, secrets });

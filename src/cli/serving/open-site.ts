@@ -145,9 +145,10 @@ async function openOn(
   };
 }
 
-/** Where the media of the channels call back, if they do. */
+/** Where the media of the channels call back and people use their routes, if there are any. */
 function entriesOf(engine: Engine, channels: readonly Channel[]): readonly Mount[] {
-  return channels.some(({ entries }) => entries !== undefined) ? [createInbound(engine, channels)] : [];
+  const isOpen = channels.some(({ entries, routes }) => entries !== undefined || routes !== undefined);
+  return isOpen ? [createInbound(engine, channels)] : [];
 }
 
 interface Hosted {

@@ -245,7 +245,8 @@ function serveIdentity(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     (context) => {
       const { id, kind, roles, scopes, authenticated } = context.get("principal");
       const principal = { id, kind, roles, scopes, authenticated };
-      return Response.json({ principal, auth: site.auth.name, apps: site.appNames }, { headers: NO_STORE });
+      const { auth, appNames: apps, channels } = site;
+      return Response.json({ principal, auth: auth.name, apps, channels }, { headers: NO_STORE });
     },
   );
 }

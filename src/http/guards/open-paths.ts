@@ -1,3 +1,5 @@
+import { ROOT_FILES } from "../web/root-files.ts";
+
 /** They reveal nothing, or are used to log in. */
 const OPEN: ReadonlySet<string> = new Set([
   "/",
@@ -6,6 +8,7 @@ const OPEN: ReadonlySet<string> = new Set([
   "/health",
   "/version",
   "/openapi.json",
+  ...ROOT_FILES.map((name) => `/${name}`),
 ]);
 const OPEN_BELOW = ["/auth/", "/assets/", "/.well-known/"] as const;
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);

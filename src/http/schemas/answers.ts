@@ -14,6 +14,7 @@ export const meSchema: z.ZodType = z
     }),
     auth: z.string(),
     apps: z.array(z.string()),
+    channels: z.array(z.string()),
   })
   .openapi("Me");
 

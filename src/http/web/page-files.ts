@@ -17,6 +17,8 @@ const TYPES: { readonly [extension: string]: string } = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".webmanifest": "application/manifest+json",
 };
 
 /** Where the page is: beside this module in the package, in `dist` of a checkout. */

@@ -8,11 +8,14 @@ const CONTENT_SECURITY_POLICY = [
   "style-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // The one script address that the page names itself: its service worker's.
+  "trusted-types service-worker",
 ].join("; ");
 
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {

@@ -5,6 +5,7 @@ import type { HttpEnv } from "../env.ts";
 import type { Site } from "../site.ts";
 import { type PageFile, readPageFiles } from "./page-files.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
+import { ROOT_FILES } from "./root-files.ts";
 
 /** The inbox: the built page, with its security headers. Its files are read once, at the first request. */
 export function webRoutes(_site: Site): OpenAPIHono<HttpEnv> {
@@ -26,6 +27,7 @@ export function webRoutes(_site: Site): OpenAPIHono<HttpEnv> {
     if (!pathname.endsWith("/")) return context.redirect(`${pathname.slice(pathname.lastIndexOf("/") + 1)}/`);
     return send(context, find("index.html"), "no-cache");
   });
+  for (const name of ROOT_FILES) app.get(`/${name}`, (context) => send(context, find(name), "no-cache"));
   app.get("/assets/:name", (context) =>
     send(context, find(`assets/${context.req.param("name")}`), "public, max-age=31536000, immutable"),
   );

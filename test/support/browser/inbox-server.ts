@@ -7,6 +7,7 @@ import {
   type AuthOptions,
   createApp,
   createAuth,
+  type Mount,
   type Scope,
   Tokens,
 } from "../../../src/http/index.ts";
@@ -66,6 +67,8 @@ export interface InboxServerOptions {
   readonly clock?: Clock;
   readonly app?: Omit<AppOptions, "apps" | "auth" | "publicUrl">;
   readonly ids?: (now: number) => string;
+  /** Servers of other protocols beside the inbox. */
+  readonly mounts?: (engine: Engine) => readonly Mount[];
 }
 
 // The app wants to know its own address, which there is only once the server listens.
@@ -100,7 +103,8 @@ export async function startInboxServer(
     publicUrl: url,
     ...(oidc === undefined ? {} : { oidc }),
   });
-  app = createApp({ ...options.app, apps: { office: runner }, auth, publicUrl: url });
+  const mounts = options.mounts?.(engine) ?? [];
+  app = createApp({ ...options.app, apps: { office: runner }, auth, publicUrl: url, mounts });
   const tokens = new Tokens(engine.ledger.items);
   return {
     url,

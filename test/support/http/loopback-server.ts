@@ -33,7 +33,7 @@ export abstract class LoopbackServer {
     await closed;
   }
 
-  protected abstract answerTo(request: IncomingMessage, body: string, response: ServerResponse): void;
+  protected abstract answerTo(request: IncomingMessage, bytes: Buffer, response: ServerResponse): void;
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -43,6 +43,6 @@ export abstract class LoopbackServer {
       // The sender went away.
       return;
     }
-    this.answerTo(request, Buffer.concat(chunks).toString(), response);
+    this.answerTo(request, Buffer.concat(chunks), response);
   }
 }

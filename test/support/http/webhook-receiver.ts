@@ -6,6 +6,7 @@ export interface Received {
   readonly id: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
+  readonly bytes: Uint8Array;
   readonly path: string;
 }
 
@@ -46,11 +47,12 @@ export class WebhookReceiver extends LoopbackServer {
     }
   }
 
-  protected answerTo(request: IncomingMessage, body: string, response: ServerResponse): void {
+  protected answerTo(request: IncomingMessage, bytes: Buffer, response: ServerResponse): void {
     const received = {
       id: String(request.headers["webhook-id"]),
       headers: request.headers,
-      body,
+      body: bytes.toString(),
+      bytes,
       path: request.url ?? "",
     };
     this.#received.push(received);

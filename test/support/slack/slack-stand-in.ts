@@ -61,9 +61,9 @@ export class SlackStandIn extends LoopbackServer {
     return this.#messages.filter((each) => each.channel === channel && each.thread_ts === undefined);
   }
 
-  protected answerTo(request: IncomingMessage, body: string, response: ServerResponse): void {
+  protected answerTo(request: IncomingMessage, bytes: Buffer, response: ServerResponse): void {
     const method = (request.url ?? "").replace("/api/", "");
-    const args = readArgs(body);
+    const args = readArgs(bytes.toString());
     const { play } = this;
     if (play.kind === "fail") return void response.writeHead(500).end();
     if (play.kind === "busy")

@@ -28,6 +28,16 @@ async function fetchKnown(request: Request): Promise<Response> {
   }
 }
 
+/** Asks the server for something that the client has no name for. */
+export function send(
+  path: string,
+  { method = "GET", json }: { readonly method?: string; readonly json?: unknown } = {},
+): Promise<Response> {
+  const body =
+    json === undefined ? {} : { body: JSON.stringify(json), headers: { "content-type": "application/json" } };
+  return fetchKnown(new Request(`${base}/${path}`, { method, ...body }));
+}
+
 /** Why a request failed, for the user. */
 export interface Problem {
   /** 0 where the server was not reached. */

@@ -4,6 +4,7 @@ import { to } from "../../router.ts";
 import { tell } from "../../ui/messages.ts";
 import { Store, useStore } from "../../ui/store.ts";
 import { questionText } from "../confirmation/card/question.ts";
+import { pushing, stopPush } from "../push/push.ts";
 import { board } from "./board.ts";
 
 const PLACE = "countersign.notify";
@@ -24,6 +25,7 @@ export async function setNotifying(on: boolean): Promise<void> {
     );
   window.localStorage.setItem(PLACE, may ? "on" : "off");
   notifying.set(may);
+  if (!may) await stopPush();
 }
 
 function isAllowed(): boolean {
@@ -34,6 +36,7 @@ function isAllowed(): boolean {
 export function useNotifications(): void {
   const state = useStore(board);
   const isOn = useStore(notifying);
+  const isPushing = useStore(pushing);
   const known = useRef<Set<string>>(undefined);
   useEffect(() => {
     if (!state.loaded) return;
@@ -44,14 +47,14 @@ export function useNotifications(): void {
     known.current ??= new Set();
     for (const { id } of waiting) known.current.add(id);
     const [first] = news;
-    if (!isOn || first === undefined || !document.hidden) return;
+    if (!isOn || isPushing || first === undefined || !document.hidden) return;
     const text = displayText(questionText(first), { newlines: "show", maxLength: LONGEST });
     const title = news.length === 1 ? `${first.tool} waits for you` : `${news.length} requests wait for you`;
     show(displayText(title, { newlines: "show", maxLength: LONGEST }), text, () => {
       window.focus();
       window.location.hash = news.length === 1 ? to("confirmations", first.id) : to();
     });
-  }, [state, isOn]);
+  }, [state, isOn, isPushing]);
 }
 
 function show(title: string, body: string, onClick: () => void): void {

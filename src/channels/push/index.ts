@@ -1,0 +1,2 @@
+export { createPushChannel, type PushOptions } from "./push-channel.ts";
+export type { PushSettings } from "./push-options.ts";

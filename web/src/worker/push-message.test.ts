@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { readMessage } from "./push-message.ts";
+
+test("a message names the place of its card", () => {
+  const text = JSON.stringify({ notice: "msg_1", confirmation: "a/b", is: "requested" });
+  expect(readMessage(text)).toEqual({
+    is: "requested",
+    about: "a/b",
+    notice: "msg_1",
+    place: "#/confirmations/a%2Fb",
+  });
+  const call = JSON.stringify({ notice: "msg_2", call: "call-9", is: "unknown" });
+  expect(readMessage(call)).toMatchObject({ about: "call-9", place: "#/unknown" });
+});
+
+test.each(["", "x", "null", "[]", "{}", `{"notice":"m","confirmation":"a","is":"approve"}`, `{"is":"over"}`])(
+  "%j is no message",
+  (text) => {
+    expect(readMessage(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,66 @@
+import { keepOffline, offlineAnswer } from "./offline.ts";
+import { type PushMessage, readMessage } from "./push-message.ts";
+import { changeWaiting, setWaiting } from "./waiting.ts";
+import { type NotificationEvent, worker } from "./worker.ts";
+
+// Nothing of the API is stored here: without a connection there is a page that says so, and no more.
+worker.addEventListener("install", (event) => {
+  event.waitUntil(keepOffline().then(() => worker.skipWaiting()));
+});
+
+worker.addEventListener("fetch", (event) => {
+  const answer = offlineAnswer(event.request);
+  if (answer !== undefined) event.respondWith(answer);
+});
+
+worker.addEventListener("push", (event) => {
+  event.waitUntil(takePush(readMessage(event.data?.text() ?? "")));
+});
+
+worker.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(openCard(event));
+});
+
+// The page knows what waits whenever it is open.
+worker.addEventListener("message", (event) => {
+  const { waiting } = event.data as { readonly waiting?: unknown };
+  if (Array.isArray(waiting)) event.waitUntil(setWaiting(waiting.map(String)));
+});
+
+const WORDS = {
+  requested: { title: "A call waits for your decision", body: "Open it to read and decide." },
+  unknown: { title: "The outcome of a call is unknown", body: "Find out what happened, and settle it." },
+  over: { title: "Answered", body: "There is nothing more to do." },
+} as const;
+
+/** Shows it, or takes away what is over. Browsers want every message shown, so that is shown too, for a moment. */
+async function takePush(message: PushMessage | undefined): Promise<void> {
+  const { registration } = worker;
+  const { is, about: tag, notice, place } = message ?? NO_MESSAGE;
+  const before = await registration.getNotifications({ tag });
+  const isKnown = before.some(({ data }) => (data as { readonly notice?: unknown }).notice === notice);
+  const { title, body } = WORDS[is];
+  const icon = new URL("./assets/icon-192.png", registration.scope).href;
+  const isQuiet = is === "over" || isKnown;
+  const options = { body, tag, icon, silent: isQuiet, renotify: !isQuiet, data: { notice, place } };
+  await registration.showNotification(title, options);
+  if (is === "over") for (const shown of await registration.getNotifications({ tag })) shown.close();
+  if (message !== undefined) await changeWaiting(tag, is === "requested");
+}
+
+/** What cannot be read is shown as what it most likely is. */
+const NO_MESSAGE: PushMessage = { is: "requested", about: "unreadable", notice: "", place: "#/" };
+
+/** Opens the card, in a window that is there if there is one: what is typed in it stays. */
+async function openCard({ notification }: NotificationEvent): Promise<void> {
+  const { place } = notification.data as { readonly place: string };
+  const windows = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const [open] = windows.filter(({ url }) => url.startsWith(worker.registration.scope));
+  if (open === undefined) {
+    await worker.clients.openWindow(new URL(`./${place}`, worker.registration.scope).href);
+    return;
+  }
+  open.postMessage({ place }, []);
+  await open.focus();
+}
