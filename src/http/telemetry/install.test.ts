@@ -216,15 +216,20 @@ test("a request is a span below its sender's, and models and tools are spans bel
     "http.route": "/run",
     "http.response.status_code": 200,
   });
-  const inside = spans.filter(({ name }) => name.startsWith("countersign."));
+  const inside = spans.filter(({ attributes }) => attributes["gen_ai.operation.name"] !== undefined);
   expect(inside.map(({ name, ended }) => [name, ended])).toEqual([
-    ["countersign.model", true],
-    ["countersign.tool", true],
-    ["countersign.model", true],
+    ["chat", true],
+    ["execute_tool pay", true],
+    ["chat", true],
   ]);
-  expect(inside.find(({ name }) => name === "countersign.tool")?.attributes).toMatchObject({
+  expect(inside[0]?.attributes).toMatchObject({ "gen_ai.operation.name": "chat", "countersign.app": "shop" });
+  const { attributes = {} } = inside[1] ?? {};
+  expect(attributes).toMatchObject({
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "pay",
     "countersign.tool": "pay",
     "countersign.app": "shop",
   });
+  expect(attributes["gen_ai.tool.call.id"]).toBe(attributes["countersign.call"]);
   expect(inside[0]?.parent).toBe(server?.id);
 });

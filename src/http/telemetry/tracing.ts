@@ -4,6 +4,7 @@ import {
   ROOT_CONTEXT,
   type Span,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
@@ -11,12 +12,37 @@ import type { Traced } from "../../engine/index.ts";
 
 /**
  * OpenTelemetry spans for decisions, claims, tools and models: pass it as `trace` to an Engine or a Runner. Spans nest.
- * Does nothing if the host program has not set up OpenTelemetry.
+ * Tools and models have the names of the GenAI semantic conventions. Does nothing if the host program has not set up
+ * OpenTelemetry.
  */
-export async function openTelemetry<T>({ name, attributes }: Traced, work: () => Promise<T>): Promise<T> {
-  return trace
-    .getTracer("countersign")
-    .startActiveSpan(`countersign.${name}`, { attributes }, (span) => ended(span, work));
+export async function openTelemetry<T>(traced: Traced, work: () => Promise<T>): Promise<T> {
+  const { name, options } = spanOf(traced);
+  return trace.getTracer("countersign").startActiveSpan(name, options, (span) => ended(span, work));
+}
+
+function spanOf({ name, attributes }: Traced): { readonly name: string; readonly options: SpanOptions } {
+  const named = (attribute: string): string => attributes[attribute] ?? "";
+  switch (name) {
+    case "tool": {
+      const conventional = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": named("countersign.tool"),
+        "gen_ai.tool.call.id": named("countersign.call"),
+      };
+      const options = { attributes: { ...attributes, ...conventional } };
+      return { name: `execute_tool ${named("countersign.tool")}`, options };
+    }
+    case "model": {
+      const conventional = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.agent.name": named("countersign.agent"),
+      };
+      const options = { kind: SpanKind.CLIENT, attributes: { ...attributes, ...conventional } };
+      return { name: "chat", options };
+    }
+    default:
+      return { name: `countersign.${name}`, options: { attributes } };
+  }
 }
 
 /** A request's own span, a child of the one that its sender names (W3C Trace Context). */
