@@ -1,11 +1,7 @@
-import {
-  type DocumentQuery,
-  type LoadedDocument,
-  readDocumentText,
-  type SessionName,
-} from "../../engine/index.ts";
+import type { DocumentQuery, LoadedDocument, SessionName } from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row } from "./connection/driver.ts";
+import { KnownDocuments } from "./known-documents.ts";
 
 const SELECT = "select key, app, user, id, version, body from documents";
 const BY_KEY = `${SELECT} where key = ?`;
@@ -20,25 +16,27 @@ export function readDocument(
   database: Database,
   which: { readonly key: string } | { readonly name: SessionName },
   now: number,
+  known: KnownDocuments,
 ): LoadedDocument | undefined {
   const row =
     "key" in which
       ? database.get(BY_KEY, [which.key])
       : database.get(BY_NAME, [which.name.app, which.name.user, which.name.id]);
-  return row && toDocument(row, now);
+  return row && toDocument(row, now, known);
 }
 
 export function readDocuments(
   database: Database,
   keys: readonly string[],
   now: number,
+  known: KnownDocuments,
 ): readonly LoadedDocument[] {
   const [only] = keys;
   const rows =
     only !== undefined && keys.length === 1
       ? database.all(BY_KEY, [only])
       : database.all(BY_KEYS, [JSON.stringify(keys)]);
-  return rows.map((row) => toDocument(row, now));
+  return rows.map((row) => toDocument(row, now, known));
 }
 
 export function listDocuments(
@@ -46,8 +44,11 @@ export function listDocuments(
   query: DocumentQuery,
   now: number,
 ): readonly LoadedDocument[] {
-  return selectDocuments(database, query).map((row) => toDocument(row, now));
+  return selectDocuments(database, query).map((row) => toDocument(row, now, KEPT_BY_NOBODY));
 }
+
+/** Walks over all documents do not push out those that are worked on. */
+const KEPT_BY_NOBODY = new KnownDocuments(0);
 
 function selectDocuments(database: Database, query: DocumentQuery): readonly Row[] {
   if (!("app" in query)) {
@@ -60,8 +61,9 @@ function selectDocuments(database: Database, query: DocumentQuery): readonly Row
     : database.all(OF_USER, [app, user, after[0] ?? "", limit]);
 }
 
-function toDocument([key, app, user, id, version, body]: Row, now: number): LoadedDocument {
+function toDocument(row: Row, now: number, known: KnownDocuments): LoadedDocument {
+  const [key, app, user, id, version, body] = row;
   const name = { app, user, id } as SessionName;
-  const document = readDocumentText(key as string, name, body as string);
+  const document = known.read(key as string, name, body as string);
   return { key: key as string, version: version as number, document, now };
 }

@@ -28,6 +28,7 @@ import type { Database } from "./connection/database.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
+import { KnownDocuments } from "./known-documents.ts";
 import { insertCheckpoint, readArchive, readCheckpoints, readLog, readSessionLog } from "./log.ts";
 import {
   beatOwner,
@@ -54,6 +55,7 @@ export class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #changes: Changes;
   readonly #queue: CommitQueue;
+  readonly #documents = new KnownDocuments();
   #truncation: NodeJS.Timeout | undefined;
 
   constructor(database: Database, digestKey: Uint8Array, clock: Clock) {
@@ -71,11 +73,11 @@ export class SqliteStore implements Store {
   load(
     which: { readonly key: string } | { readonly name: SessionName },
   ): Promise<LoadedDocument | undefined> {
-    return this.#read((database) => readDocument(database, which, this.now));
+    return this.#read((database) => readDocument(database, which, this.now, this.#documents));
   }
 
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
-    return this.#read((database) => readDocuments(database, keys, this.now));
+    return this.#read((database) => readDocuments(database, keys, this.now, this.#documents));
   }
 
   documents(query: DocumentQuery): Promise<readonly LoadedDocument[]> {
@@ -83,7 +85,7 @@ export class SqliteStore implements Store {
   }
 
   async commit(commit: StoreCommit): Promise<CommitOutcome> {
-    const ready = readyCommit(commit);
+    const ready = readyCommit(commit, this.#documents);
     const outcome = await this.#queue.add({
       sync: commit.sync,
       announce: true,

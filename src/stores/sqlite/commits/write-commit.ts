@@ -1,7 +1,6 @@
 import {
   type Archive,
   type CommitOutcome,
-  documentText,
   eraseArchive,
   type ItemChange,
   type StoreChange,
@@ -10,6 +9,7 @@ import {
 import type { JsonObject } from "../../../protocol/index.ts";
 import type { Database } from "../connection/database.ts";
 import type { SqlValue } from "../connection/driver.ts";
+import type { KnownDocuments } from "../known-documents.ts";
 import { hasLease } from "../owners.ts";
 
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
@@ -48,12 +48,12 @@ export interface ReadyCommit {
   readonly log: readonly SqlValue[];
 }
 
-export function readyCommit(commit: StoreCommit): ReadyCommit {
+export function readyCommit(commit: StoreCommit, known: KnownDocuments): ReadyCommit {
   const { document, log, archived } = commit;
   const { updatedAt, deletedAt } = document.head;
   return {
     commit,
-    document: [log.hash, updatedAt, Number(deletedAt !== undefined), documentText(commit.key, document)],
+    document: [log.hash, updatedAt, Number(deletedAt !== undefined), known.write(commit.key, document)],
     log: [
       log.session,
       log.n,
