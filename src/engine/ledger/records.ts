@@ -170,8 +170,8 @@ export interface CardLayout {
   readonly display?: { readonly [argument: string]: ArgumentDisplay };
 }
 
-/** How a text is shown: as it is, as code, as a unified diff, as an address, or as the body of an e-mail. */
-export type ArgumentDisplay = "text" | "code" | "sql" | "shell" | "patch" | "url" | "email";
+/** How a text is shown: as it is, as code, as a unified diff, as an address, as the body of an e-mail, or as Markdown. */
+export type ArgumentDisplay = "text" | "code" | "sql" | "shell" | "patch" | "url" | "email" | "markdown";
 
 /** What is put before a person. A change of it moves `shownVersion`. */
 export interface Shown {

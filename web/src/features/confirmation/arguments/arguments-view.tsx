@@ -5,6 +5,7 @@ import { Words } from "../../../ui/words.tsx";
 import { EndMark, useFold } from "../card/seen.tsx";
 import { CodeView } from "./code-view.tsx";
 import { DiffView } from "./diff-view.tsx";
+import { MarkdownView } from "./markdown-view.tsx";
 import { meaningOf } from "./meaning.ts";
 import { UrlView } from "./url-view.tsx";
 import {
@@ -255,6 +256,7 @@ function Text({ text, kind }: { readonly text: string; readonly kind: TextKind }
 
 function Shown({ text, kind }: { readonly text: string; readonly kind: TextKind }): ReactNode {
   if (kind === "plain") return <Words text={text} block />;
+  if (kind === "markdown") return <MarkdownView text={text} />;
   return kind === "url" ? <UrlView text={text} /> : <CodeView text={text} kind={kind} />;
 }
 

@@ -2,7 +2,7 @@ import type { Confirmation, JsonObject, JsonValue } from "../../../api/types.ts"
 import { lastWord, wordsOf } from "../card/headline.ts";
 
 /** How a text is shown. */
-export type TextKind = "plain" | "code" | "sql" | "shell" | "patch" | "url";
+export type TextKind = "plain" | "code" | "sql" | "shell" | "patch" | "url" | "markdown";
 
 const BY_NAME: { readonly [word: string]: TextKind } = {
   sql: "sql",
@@ -13,6 +13,8 @@ const BY_NAME: { readonly [word: string]: TextKind } = {
   code: "code",
   patch: "patch",
   diff: "patch",
+  markdown: "markdown",
+  md: "markdown",
 };
 const SQL = /^\s*(?:select|insert|update|delete|with|create|alter|drop|truncate|grant|revoke)\b/i;
 
