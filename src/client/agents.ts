@@ -13,6 +13,8 @@ export interface SessionsClient {
   list(owner: SessionOwner, options?: CallOptions): Promise<readonly Session[]>;
   get(owner: SessionOwner & { readonly id: string }, options?: CallOptions): Promise<Session>;
   delete(owner: SessionOwner & { readonly id: string }, options?: CallOptions): Promise<void>;
+  /** What agents say in it, as they write it, until its run ends; also after a decision. */
+  follow(owner: SessionOwner & { readonly id: string }, options?: CallOptions): AsyncGenerator<Event>;
 }
 
 export function sessionsClient(transport: Transport): SessionsClient {
@@ -33,6 +35,14 @@ export function sessionsClient(transport: Transport): SessionsClient {
         path: `${pathOf(owner)}/${encodeURIComponent(id)}`,
         signal,
       });
+    },
+    async *follow({ id, ...owner }, { signal } = {}) {
+      const response = await transport.send({
+        path: `${pathOf(owner)}/${encodeURIComponent(id)}/stream`,
+        headers: { accept: "text/event-stream" },
+        signal,
+      });
+      yield* eventsIn(response, signal);
     },
   };
 }
@@ -58,6 +68,10 @@ export async function* runSse(
     idempotencyKey,
     signal,
   });
+  yield* eventsIn(response, signal);
+}
+
+async function* eventsIn(response: Response, signal: AbortSignal | undefined): AsyncGenerator<Event> {
   if (response.body === null) return;
   for await (const { data } of readSse(response.body, signal)) {
     if (data === undefined) continue;

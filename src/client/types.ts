@@ -170,6 +170,8 @@ export interface Me {
   readonly apps: readonly string[];
   /** Channels that people turn on for themselves, as `push`. */
   readonly channels: readonly string[];
+  /** What a person can ask an app to begin with; apps whose author says nothing are left out. */
+  readonly examplePrompts: { readonly [app: string]: readonly string[] };
 }
 
 /** One record of the journal. */

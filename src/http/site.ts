@@ -86,6 +86,12 @@ export class Site {
     return [...this.#apps.keys()];
   }
 
+  /** What a person can ask each app to begin with, as its agent's author says; apps without such words are left out. */
+  get examplePrompts(): Readonly<Record<string, readonly string[]>> {
+    const all = [...this.#apps].map(([name, { agent }]) => [name, agent.examplePrompts ?? []] as const);
+    return Object.fromEntries(all.filter(([, prompts]) => prompts.length > 0));
+  }
+
   /** The Runner of an app that is served here; throws `unknown-app`. */
   runner(app: string): Runner {
     const runner = this.#apps.get(app);

@@ -135,11 +135,18 @@ export class Runner {
     return { session: sessionKey, ...started };
   }
 
-  /** Follows a run until it needs a person or ends, wherever it runs. Leaving the loop only stops watching. */
+  /**
+   * Follows a run until it needs a person or ends, wherever it runs; with `untilEnded` only until it ends. Leaving the
+   * loop, or the signal, only stops watching.
+   */
   async *watch({
     streaming = false,
     ...started
-  }: StartedRun & { readonly streaming?: boolean }): AsyncGenerator<RunEvent> {
+  }: StartedRun & {
+    readonly streaming?: boolean;
+    readonly untilEnded?: boolean;
+    readonly signal?: AbortSignal;
+  }): AsyncGenerator<RunEvent> {
     yield* watchRun(await this.#open(), { ...started, pieces: streaming });
   }
 

@@ -180,6 +180,11 @@ export const ROUTES: { readonly [route: string]: Route } = {
     scopes: ["run"],
     asAnother: [403],
   },
+  "GET /apps/{app}/users/{user}/sessions/{session}/stream": {
+    request: at(`${SESSION}/stream`),
+    scopes: ["read"],
+    asAnother: [403],
+  },
   "GET /dev/apps/{app}/build_graph": { request: at("/dev/apps/desk/build_graph"), scopes: ["read"] },
   "GET /dev/apps/{app}/build_graph_image": {
     request: at("/dev/apps/desk/build_graph_image"),

@@ -169,6 +169,45 @@ test("what is being said is shown before it is whole", async () => {
   expect(await growing.count()).toBe(0);
 });
 
+test("text after a decision grows as it is written, too", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const model: Model = {
+    name: "slow",
+    async *generate({ contents }) {
+      const isAnswered = contents.some(({ parts }) =>
+        parts.some((part) => part.functionResponse !== undefined),
+      );
+      if (!isAnswered) {
+        yield { parts: [{ functionCall: LUNCH }] };
+        return;
+      }
+      yield { parts: [{ text: "It is " }], partial: true };
+      await goOn.promise;
+      yield { parts: [{ text: "paid." }], partial: true };
+      yield { parts: [{ text: "It is paid." }] };
+    },
+  };
+  const server = await startInboxServer(resources, { model });
+  const { page, say, bubbles } = await openChat(server);
+  await say("pay");
+  await page.locator(".badge", { hasText: "Requested" }).waitFor();
+  await page.getByText("Working…").waitFor({ state: "detached" });
+  const { items } = await server.engine.ledger.confirmations({ state: "open" }, {});
+  await server.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
+  const growing = page.locator(".bubble[aria-busy=true]");
+  await growing.getByText("It is", { exact: true }).waitFor();
+  goOn.resolve();
+  await expect.poll(bubbles).toEqual(["pay", "assistant\nIt is paid."]);
+  expect(await growing.count()).toBe(0);
+});
+
+test("an empty chat offers what the agent's author proposes to ask", async () => {
+  const server = await startInboxServer(resources, { examplePrompts: ["Say <b>hello</b>"] });
+  const { button, bubbles } = await openChat(server);
+  await button("Say <b>hello</b>").click();
+  await expect.poll(bubbles).toEqual(["Say <b>hello</b>", "assistant\nYou said: Say <b>hello</b>"]);
+});
+
 test("while a confirmation is open, the page sends no requests until the stream reports a change", async () => {
   const server = await startInboxServer(resources);
   const { page, ask, bubbles } = await openChat(server, { prepare: (loading) => loading.clock.install() });
@@ -177,7 +216,7 @@ test("while a confirmation is open, the page sends no requests until the stream 
   await page.getByText("Working…").waitFor({ state: "detached" });
   const reads: string[] = [];
   page.on("request", (request) => {
-    if (/\/sessions\/|\/v1\/confirmations/.test(request.url())) reads.push(request.url());
+    if (/\/sessions\/[^/]+$|\/v1\/confirmations/.test(request.url())) reads.push(request.url());
   });
   await page.clock.fastForward(20_000);
   await page.clock.fastForward(20_000);

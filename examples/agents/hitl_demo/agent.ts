@@ -50,6 +50,7 @@ const greet = tool({
 export const rootAgent: Agent = new Agent({
   name: "hitl_demo",
   description: "Scripted agent for human-in-the-loop checks",
+  examplePrompts: ["reimburse 1500 for hotel", "time off 5", "greet Ana"],
   model: script,
   instruction: "Scripted.",
   tools: [

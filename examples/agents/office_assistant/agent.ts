@@ -99,6 +99,12 @@ const deploy = tool({
 export const rootAgent: Agent = new Agent({
   name: "office_assistant",
   description: "Expenses, time off, e-mail, files, deployments",
+  examplePrompts: [
+    "Reimburse 120 EUR for the taxi to the airport",
+    "I want 5 days off",
+    "E-mail Maria that the invoice is paid",
+    "Deploy 2.4.0 to production",
+  ],
   model: hasKey ? "gemini-flash-latest" : script,
   instruction:
     "You are an office assistant. Do what the user asks with your tools, say in one sentence what you are about to do in the same message, and afterwards repeat the tool's message. Amounts without a currency are in EUR. Ask with ask_user where you lack something.",

@@ -22,6 +22,7 @@ test("every route that does something of ours is in the OpenAPI document", () =>
     "/apps/{app}/users/{user}/sessions post get",
     "/apps/{app}/users/{user}/sessions/{session} post get patch delete",
     "/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph get",
+    "/apps/{app}/users/{user}/sessions/{session}/stream get",
     "/dev/apps/{app}/build_graph get",
     "/dev/apps/{app}/build_graph_image get",
     "/health get",

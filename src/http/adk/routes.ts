@@ -3,6 +3,7 @@ import type { HttpEnv } from "../env.ts";
 import type { Site } from "../site.ts";
 import { serveEmptyAnswers } from "./empty-answers.ts";
 import { onAdkError } from "./errors.ts";
+import { serveFollow } from "./follow.ts";
 import { serveGraphs } from "./graphs.ts";
 import { serveDiscovery } from "./list-apps.ts";
 import { serveReasoningEngine } from "./reasoning-engine.ts";
@@ -18,6 +19,7 @@ export function adkRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveSessions(routes, site);
   serveRun(routes, site);
   serveRunSse(routes, site);
+  serveFollow(routes, site);
   serveReasoningEngine(routes, site);
   serveGraphs(routes, site);
   serveEmptyAnswers(routes, site);

@@ -245,8 +245,9 @@ function serveIdentity(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     (context) => {
       const { id, kind, roles, scopes, authenticated } = context.get("principal");
       const principal = { id, kind, roles, scopes, authenticated };
-      const { auth, appNames: apps, channels } = site;
-      return Response.json({ principal, auth: auth.name, apps, channels }, { headers: NO_STORE });
+      const { auth, appNames: apps, examplePrompts, channels } = site;
+      const me = { principal, auth: auth.name, apps, examplePrompts, channels };
+      return Response.json(me, { headers: NO_STORE });
     },
   );
 }

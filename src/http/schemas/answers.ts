@@ -15,6 +15,9 @@ export const meSchema: z.ZodType = z
     auth: z.string(),
     apps: z.array(z.string()),
     channels: z.array(z.string()),
+    examplePrompts: z
+      .record(z.string(), z.array(z.string()))
+      .openapi({ description: "What a person can ask an app to begin with." }),
   })
   .openapi("Me");
 

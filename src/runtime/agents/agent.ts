@@ -10,6 +10,8 @@ export interface AnyAgent {
   readonly kind: FrameKind;
   readonly name: string;
   readonly description: string;
+  /** Messages to begin with, for whoever does not know what to ask. */
+  readonly examplePrompts?: readonly string[];
   readonly subAgents: readonly AnyAgent[];
   readonly hooks: Hooks;
 }
@@ -21,6 +23,8 @@ export type Instruction = string | ((ctx: HookContext) => string | Promise<strin
 export interface AgentOptions extends Hooks {
   readonly name: string;
   readonly description?: string;
+  /** Messages that a person can begin with; the chat offers them. */
+  readonly examplePrompts?: readonly string[];
   /** A model, or its name, which the Runner resolves. */
   readonly model?: string | Model;
   /** May name state as `{key}`. */
@@ -44,6 +48,7 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof AgentOptions>([
   ...HOOK_NAMES,
   "name",
   "description",
+  "examplePrompts",
   "model",
   "instruction",
   "tools",
@@ -59,6 +64,7 @@ export class Agent implements AnyAgent {
   readonly kind = "llm" as const;
   readonly name: string;
   readonly description: string;
+  readonly examplePrompts: readonly string[];
   readonly model: string | Model | undefined;
   readonly instruction: Instruction;
   readonly tools: readonly (Tool | Toolset)[];
@@ -73,6 +79,7 @@ export class Agent implements AnyAgent {
     refuseUnknown("Agent", options, KNOWN_OPTIONS);
     this.name = nameOf(options.name);
     this.description = options.description ?? "";
+    this.examplePrompts = options.examplePrompts ?? [];
     this.model = options.model;
     this.instruction = options.instruction ?? "";
     this.tools = options.tools ?? [];

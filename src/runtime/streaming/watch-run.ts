@@ -1,7 +1,7 @@
 import { type CallRecord, type Ledger, type Rest, unlessClosed } from "../../engine/index.ts";
 import type { StoredEvent } from "../../protocol/index.ts";
 import type { RunContext } from "../run-context.ts";
-import { activityOf } from "./activity.ts";
+import { type Activity, activityOf } from "./activity.ts";
 import type { PartialText, PassingEvent, ToolProgress } from "./run-feed.ts";
 
 export interface WatchedRun {
@@ -11,6 +11,10 @@ export interface WatchedRun {
   readonly after: number;
   /** Text in pieces, too. */
   readonly pieces: boolean;
+  /** Goes on watching while the run waits for people. */
+  readonly untilEnded?: boolean;
+  /** Stops watching. */
+  readonly signal?: AbortSignal;
 }
 
 /** What happens in a run: stored events in order, with transient events in between. */
@@ -82,8 +86,10 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
     nudge();
   });
   const stopChanges = ledger.onChange(nudge);
+  const stopSignal = onAbort(watched, nudge);
   try {
     for (let after = watched.after, settled = false; ; ) {
+      if (hasLeft(watched)) return;
       wake = Promise.withResolvers<void>();
       const { stirs } = run.background;
       const beside = run.background.of(session);
@@ -94,17 +100,12 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
       for (const event of stored) {
         yield* takeTexts(texts, after);
         after += 1;
-        if (event.invocationId !== invocation) continue;
-        yield* takeUpdates(
-          updates,
-          [...updates].filter((update) => isAnswerTo(event, update)),
-        );
-        yield { kind: "stored", event };
+        if (event.invocationId === invocation) yield* takeStored(updates, event);
       }
       yield* takeTexts(texts, after);
       // They came after their calls were stored, so they belong after the events just read.
       yield* takeUpdates(updates, updatesBefore);
-      const over = state !== "active" && beside === undefined && stirs === run.background.stirs;
+      const over = isOver(watched, state) && beside === undefined && stirs === run.background.stirs;
       if (stored.length > 0) {
         settled = false;
       } else if (over && settled) {
@@ -114,7 +115,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
         await unlessClosed(run.closed, run.parts.executions.settledIn(invocation));
         settled = true;
       } else {
-        const release = run.hold();
+        const release = holdFor(run, state);
         const stirred = beside === undefined ? wake.promise : Promise.race([wake.promise, beside]);
         await unlessClosed(run.closed, stirred).finally(release);
       }
@@ -122,7 +123,35 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
   } finally {
     stopFeed();
     stopChanges();
+    stopSignal();
   }
+}
+
+function hasLeft({ signal }: WatchedRun): boolean {
+  return signal?.aborted === true;
+}
+
+function onAbort({ signal }: WatchedRun, then: () => void): () => void {
+  signal?.addEventListener("abort", then);
+  return () => signal?.removeEventListener("abort", then);
+}
+
+function isOver({ untilEnded = false }: WatchedRun, state: Activity["state"]): boolean {
+  return untilEnded ? state === "ended" : state !== "active";
+}
+
+/** Who waits for people does not keep the process alive. */
+function holdFor(run: RunContext, state: Activity["state"]): () => void {
+  return state === "paused" ? () => {} : run.hold();
+}
+
+/** A stored event, behind the progress of the calls that it answers. */
+function* takeStored(updates: Set<ToolProgress>, event: StoredEvent): Generator<RunEvent> {
+  yield* takeUpdates(
+    updates,
+    [...updates].filter((update) => isAnswerTo(event, update)),
+  );
+  yield { kind: "stored", event };
 }
 
 function* takeTexts(texts: PartialText[], after: number): Generator<PartialText> {

@@ -69,6 +69,7 @@ export interface InboxServerOptions {
   readonly ids?: (now: number) => string;
   /** Servers of other protocols beside the inbox. */
   readonly mounts?: (engine: Engine) => readonly Mount[];
+  readonly examplePrompts?: readonly string[];
 }
 
 // The app wants to know its own address, which there is only once the server listens.
@@ -141,7 +142,10 @@ const obedient = scripted(({ contents }) => {
   return (JSON.parse(text) as readonly WantedCall[]).map((functionCall) => ({ functionCall }));
 });
 
-function officeAgent(ran: WantedCall[], { model = obedient, tools = [] }: InboxServerOptions): Agent {
+function officeAgent(
+  ran: WantedCall[],
+  { model = obedient, tools = [], examplePrompts = [] }: InboxServerOptions,
+): Agent {
   const does =
     (name: string) =>
     (args: JsonObject): JsonObject => {
@@ -162,6 +166,7 @@ function officeAgent(ran: WantedCall[], { model = obedient, tools = [] }: InboxS
     tools: [tool({ ...gated, name: "file_report", execute: does("file_report") })],
   });
   return new Agent({
+    examplePrompts,
     name: "assistant",
     model,
     instruction: "Obey.",

@@ -106,13 +106,20 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
   const first = items.find((item) => item.kind === "text" && item.from === "user");
   const firstWords = first?.kind === "text" ? first.text : "";
   useEffect(() => nameSession(id, firstWords), [id, firstWords]);
+  const say = async (text: string): Promise<boolean> => {
+    const isTaken = await session.send(text);
+    onSaid();
+    return isTaken;
+  };
   const isPaused = asked.some(({ status }) => status === "requested" || status === "unknown");
   const isWorking = session.isSending || isAtWork(session.events, isPaused);
   return (
     <section className="chat-main" aria-label="Chat">
       <div className="chat-scroll">
         {items.length === 0 && session.isLoaded && session.problem === undefined ? (
-          <Empty title={`Send a message to ${app}`} />
+          <Empty title={`Send a message to ${app}`}>
+            <Prompts prompts={state.me?.examplePrompts[app] ?? []} onPick={say} />
+          </Empty>
         ) : null}
         <Conversation
           items={items}
@@ -126,18 +133,29 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
           </p>
         )}
       </div>
-      <Composer
-        off={session.isSending ? "Wait for the answer." : undefined}
-        onSend={async (text) => {
-          const isTaken = await session.send(text);
-          onSaid();
-          return isTaken;
-        }}
-      />
+      <Composer off={session.isSending ? "Wait for the answer." : undefined} onSend={say} />
     </section>
   );
 }
 
+/** What the agent's author proposes to ask. */
+function Prompts(props: {
+  readonly prompts: readonly string[];
+  readonly onPick: (prompt: string) => Promise<unknown>;
+}): ReactNode {
+  if (props.prompts.length === 0) return null;
+  return (
+    <span className="prompts">
+      {props.prompts.slice(0, MOST_PROMPTS).map((prompt) => (
+        <Button key={prompt} onClick={() => props.onPick(prompt)}>
+          <Words text={prompt} maxLength={120} />
+        </Button>
+      ))}
+    </span>
+  );
+}
+
+const MOST_PROMPTS = 6;
 const AWAITED: ReadonlySet<Status> = new Set<Status>(["requested", "approved", "executing", "unknown"]);
 
 /** The last question about each call of a session. */

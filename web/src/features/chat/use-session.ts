@@ -41,14 +41,8 @@ export function useSession(name: SessionName, told: Told): ChatSession {
   const [isSending, setSending] = useState(false);
   const [isLoaded, setLoaded] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const isGone = useRef(false);
+  const isGone = useGone();
   const isKnown = useRef(false);
-  useEffect(() => {
-    isGone.current = false;
-    return () => {
-      isGone.current = true;
-    };
-  }, []);
 
   const reload = useCallback(async (): Promise<readonly Event[] | undefined> => {
     const found = await ask(client.sessions.get(name));
@@ -63,8 +57,12 @@ export function useSession(name: SessionName, told: Told): ChatSession {
     if (!isKnown.current || board.value.connection !== "live") await loadConfirmations(name);
     isKnown.current = true;
     return found.value.events;
-  }, [name]);
+  }, [name, isGone]);
   useWatch(reload, told, isSending);
+  useFollow(name, isLoaded && !isSending && (told.isAwaited || isAtWork(events, false)), {
+    setPartial,
+    setEvents,
+  });
 
   const send = async (text: string): Promise<boolean> => {
     if (isSending) return false;
@@ -96,6 +94,51 @@ export function useSession(name: SessionName, told: Told): ChatSession {
     }
   };
   return { events, partial, isSending, isLoaded, send, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** Says whether the page has left the session. */
+function useGone(): { readonly current: boolean } {
+  const isGone = useRef(false);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
+  return isGone;
+}
+
+interface Shown {
+  readonly setPartial: (change: string | ((before: string) => string)) => void;
+  readonly setEvents: (change: (known: readonly Event[]) => readonly Event[]) => void;
+}
+
+function useFollow(name: SessionName, isOn: boolean, { setPartial, setEvents }: Shown): void {
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const gone = new AbortController();
+    follow(name, gone.signal, { setPartial, setEvents }).catch(() => undefined);
+    return () => {
+      gone.abort();
+      setPartial("");
+    };
+  }, [name, isOn, setPartial, setEvents]);
+}
+
+/** Shows what agents write after a decision, as they write it. Whatever is missed here is read with the session. */
+async function follow(
+  name: SessionName,
+  signal: AbortSignal,
+  { setPartial, setEvents }: Shown,
+): Promise<void> {
+  for await (const event of client.sessions.follow(name, { signal })) {
+    if (signal.aborted) return;
+    if (event.partial === true) setPartial((before) => before + textIn(event));
+    else {
+      setPartial("");
+      setEvents((known) => (known.some(({ id }) => id === event.id) ? known : [...known, event]));
+    }
+  }
 }
 
 /**
