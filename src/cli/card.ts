@@ -3,6 +3,8 @@ import {
   type CallRecord,
   type ConfirmationRecord,
   changedMembers,
+  type GrantLimits,
+  type GrantUse,
   mayDecide,
   type OwnerState,
   type Principal,
@@ -13,7 +15,7 @@ import {
   type Vote,
 } from "../engine/index.ts";
 import type { JsonValue } from "../protocol/index.ts";
-import { describeTime } from "./duration.ts";
+import { describeTime, exactDuration } from "./duration.ts";
 import { type FoundCall, idToDecide, shortId } from "./find-confirmation.ts";
 import { inert, type Output, type Style } from "./output.ts";
 import { textWidth, wrapTo } from "./text-width.ts";
@@ -57,6 +59,7 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   if (confirmation !== undefined) printQuestion(output, confirmation, now);
   printField(output, "in", describePlace(found));
   printField(output, "id", confirmation?.id ?? call.id);
+  if (call.grant !== undefined) printField(output, "allowed by", describeUse(call.grant));
   for (const vote of confirmation?.votes ?? []) printVote(output, vote, now);
   if (confirmation?.withdrawal !== undefined) printField(output, "withdrawn", inert(confirmation.withdrawal));
   printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
@@ -132,6 +135,7 @@ function printQuestion(output: Output, confirmation: ConfirmationRecord, now: nu
   for (const [place, requirement] of confirmation.requirements.entries())
     printField(output, "may decide", describeProgress(confirmation, requirement, place));
   if (confirmation.denials !== undefined) printField(output, "denied by", `${confirmation.denials} denials`);
+  if (confirmation.grants !== undefined) printField(output, "may grant", describeLimits(confirmation.grants));
   printField(output, "digest", confirmation.argsDigest);
 }
 
@@ -143,6 +147,16 @@ function printVote(output: Output, vote: Vote, now: number): void {
   printField(output, "", describeTime(vote.at, now));
   if (vote.reason !== undefined) printField(output, "reason", inert(vote.reason));
   if (vote.payload !== undefined) printValue(output, "payload", vote.payload);
+  if (vote.grant !== undefined) printField(output, "granted", describeLimits(vote.grant));
+}
+
+function describeUse({ id, by }: GrantUse): string {
+  return `grant ${inert(id)} of ${by.map((name) => inert(name)).join(", ")}`;
+}
+
+function describeLimits({ forMs, count, sum = {} }: GrantLimits): string {
+  const sums = Object.entries(sum).map(([argument, most]) => `, ${most} in sum of ${inert(argument)}`);
+  return `for ${exactDuration(forMs)}, ${count} calls${sums.join("")}`;
 }
 
 function printRun(

@@ -24,6 +24,13 @@ export function shortDuration(ms: number): string {
   return `${Math.floor(whole / UNITS_MS.d)}d`;
 }
 
+/** Exactly so long, in the largest unit that has no rest: `1h`, `90m`. */
+export function exactDuration(ms: number): string {
+  for (const [unit, size] of Object.entries(UNITS_MS).reverse())
+    if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
+  return `${ms}ms`;
+}
+
 /** `in 12m`, `3h ago`, or `now`. */
 export function relativeTime(at: number, now: number): string {
   if (Math.abs(at - now) < UNITS_MS.s) return "now";

@@ -116,6 +116,12 @@ const LINES: EntryTable<Line> = {
   "call-result": nothing,
   "call-settled": ({ by, as }) => ({ who: by.id, as }),
   "late-result": nothing,
+  "grant-minted": ({ by, grant, limits }) => ({ who: by.join(", "), as: `${grant}, ${limits.count} calls` }),
+  "grant-used": ({ by, grant, uses }) => ({ as: `use ${uses} of grant ${grant} of ${by.join(", ")}` }),
+  "grant-refused": ({ refused }) => ({
+    as: refused.map(({ grant, reason }) => `grant ${grant}: ${reason}`).join("; "),
+  }),
+  "grant-revoked": ({ by, grant, reason }) => ({ who: by?.id, as: grant, reason }),
   "step-started": nothing,
   "step-done": nothing,
   "step-failed": nothing,

@@ -2,6 +2,7 @@ import type {
   CallerOutcome,
   Confirmation,
   FailedDelivery,
+  Grant,
   SessionVerification,
   SettlementInput,
   Statistics,
@@ -111,6 +112,21 @@ export interface NoticesClient {
   acknowledge(id: string, options?: CallOptions): Promise<Notice>;
 }
 
+/** Grants: approvals for further calls. */
+export interface GrantsClient {
+  /** Those that the caller may revoke and that are not over, nearest end first. */
+  list(
+    page?: { readonly cursor?: string; readonly limit?: number },
+    options?: CallOptions,
+  ): Promise<ListPage<Grant>>;
+  /** No later call runs under it. Repeating it is harmless. */
+  revoke(
+    id: string,
+    revocation?: { readonly reason?: string },
+    options?: CallOptions,
+  ): Promise<Grant>;
+}
+
 /** A typed client of a Countersign server. Refusals are thrown as `CountersignProblem`. */
 export interface Client {
   me(options?: CallOptions): Promise<Me>;
@@ -118,6 +134,7 @@ export interface Client {
   readonly calls: CallsClient;
   readonly deliveries: DeliveriesClient;
   readonly notices: NoticesClient;
+  readonly grants: GrantsClient;
   /** Decides independently: each entry is a confirmation or a problem. */
   decideMany(
     decisions: readonly (Decision & { readonly id: string })[],
@@ -144,6 +161,7 @@ export function createClient(options: ClientOptions): Client {
     calls: callsClient(transport),
     deliveries: deliveriesClient(transport),
     notices: noticesClient(transport),
+    grants: grantsClient(transport),
     decideMany: async (decisions, { signal, idempotencyKey } = {}) => {
       const { results } = await transport.json<{ readonly results: readonly DecisionEntry[] }>({
         method: "POST",
@@ -224,6 +242,19 @@ function deliveriesClient(transport: Transport): DeliveriesClient {
         path: `/v1/deliveries/${encodeURIComponent(channel)}/${sequence}/retry`,
         body: {},
         idempotencyKey,
+        signal,
+      }),
+  };
+}
+
+function grantsClient(transport: Transport): GrantsClient {
+  return {
+    list: (query = {}, { signal } = {}) => transport.json({ path: "/v1/grants", query, signal }),
+    revoke: (id, body = {}, { signal } = {}) =>
+      transport.json({
+        method: "POST",
+        path: `/v1/grants/${encodeURIComponent(id)}/revoke`,
+        body,
         signal,
       }),
   };

@@ -3,6 +3,7 @@ import type {
   CallerOutcome,
   Confirmation,
   Call as EngineCall,
+  GrantTerms,
   Principal,
   ShownStatus,
   StoredNotice,
@@ -116,6 +117,8 @@ export interface Decision {
   readonly payload?: JsonValue;
   readonly reason?: string;
   readonly args?: JsonObject;
+  /** Further calls like this one run without asking, within these limits. Default: as far as the rules allow. */
+  readonly grant?: GrantTerms;
   /** The version that was shown; the decision is refused if it has changed since. */
   readonly version?: number;
 }

@@ -32,8 +32,9 @@ import {
 } from "./decisions/index.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate/index.ts";
+import { type Grant, listGrants, revokeGrant, toGrant } from "./grants/index.ts";
 import type { Host } from "./host.ts";
-import type { IdempotentRequest, Ledger, SessionName } from "./ledger/index.ts";
+import type { IdempotentRequest, Ledger, Page, PageRequest, SessionName } from "./ledger/index.ts";
 import type { EngineParts, EngineSettings } from "./parts.ts";
 import { type Principal, type PrincipalInput, toPrincipal } from "./people/index.ts";
 import { markRestored, type RestoreReport, Worker, type WorkOptions } from "./process/index.ts";
@@ -196,6 +197,21 @@ export class Engine {
   ): Promise<readonly Confirmation[]> {
     const { by, ...wanted } = filter;
     return readPending(this.ledger, { ...wanted, viewer: by && toPrincipal(by) });
+  }
+
+  /** The grants that are not over and that this principal may revoke, nearest end first. A page may be short. */
+  async grants({ by, ...page }: PageRequest & { readonly by: PrincipalInput }): Promise<Page<Grant>> {
+    await this.#parts.ready();
+    return listGrants(this.#parts, toPrincipal(by), page);
+  }
+
+  /** Revokes a grant: no later call runs under it. Throws `unknown-grant`, `not-an-approver`. */
+  async revokeGrant(id: string, acting: Acting & { readonly reason?: string }): Promise<Grant> {
+    const { reason } = acting;
+    const about = { ...toDecider(acting), ...(reason === undefined ? {} : { reason }) };
+    const revoked = await revokeGrant(this.#parts, id, about);
+    if (!revoked.ok) throw refusalError(revoked);
+    return toGrant(revoked.grant, revoked.session, this.ledger.now);
   }
 
   /**

@@ -39,7 +39,7 @@ export interface LiveTool {
 /** A stored call with the records that were loaded with it. */
 export interface StoredCall {
   readonly call: CallRecord;
-  readonly session: Pick<SessionRecord, "id" | "user">;
+  readonly session: Pick<SessionRecord, "id" | "user" | "grants">;
   readonly frame?: FrameRecord | undefined;
   readonly confirmation?: ConfirmationRecord | undefined;
 }

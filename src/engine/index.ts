@@ -138,6 +138,7 @@ export {
   toLiveTool,
   type Verdict as GateVerdict,
 } from "./gate/index.ts";
+export type { Grant, GrantStatus, GrantTerms } from "./grants/index.ts";
 export type { Amendment, AskingRules, Host, HostedApp, LiveTool, StoredCall } from "./host.ts";
 export {
   commitsBetween,
@@ -186,6 +187,9 @@ export {
   type FrameKind,
   type FrameRecord,
   type FrameStatus,
+  type GrantLimits,
+  type GrantRecord,
+  type GrantUse,
   type HeldWork,
   type IdempotentRequest,
   isEverybodys,

@@ -100,6 +100,28 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
     items: object({ after: time("After this long."), to: people("These may decide too.") }, ["after", "to"]),
   },
   amendable: texts("Arguments that an approver may change. Never more than the tool's author allows."),
+  grants: object(
+    {
+      longest: time("How long a grant may last."),
+      count: count("How many calls it may let run."),
+      sum: object(
+        {
+          arg: text("An argument that is a number."),
+          most: {
+            type: "number",
+            exclusiveMinimum: 0,
+            description: "The most that it may add up to over all calls.",
+          },
+        },
+        ["arg", "most"],
+      ),
+    },
+    ["longest", "count"],
+    {
+      description:
+        "What an approver may grant beside the approval: further calls of this agent and session that run without asking. Default: nothing. Every rule that asks must allow it.",
+    },
+  ),
 };
 
 const test: Named<(typeof TEST_MEMBERS)[number]> = {

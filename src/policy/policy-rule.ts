@@ -1,4 +1,4 @@
-import type { Approvers } from "../engine/index.ts";
+import type { Approvers, GrantLimits } from "../engine/index.ts";
 import type { Expression } from "./expression.ts";
 
 /** People who are named by a rule: a group of the file, a role, a user, or whoever asked. */
@@ -28,6 +28,7 @@ export interface RuleAsking {
   readonly escalate?: readonly (NamedPeople & { readonly afterMs: number })[];
   readonly amendable?: readonly string[];
   readonly hint?: string;
+  readonly grants?: GrantLimits;
 }
 
 /** One rule of a policy file. */

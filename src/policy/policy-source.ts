@@ -48,7 +48,7 @@ function verdictOf(rule: PolicyRule, call: PolicyCall, facts: CallFacts): Policy
     reason: reasonOf(rule, applied.failure),
     ...(reads.length === 0 ? {} : { facts: readFacts(call, facts, reads) }),
     ...(observe ? { observe } : {}),
-    ...(outcome === "confirm" ? askedBy(rule.asking, call) : {}),
+    ...(outcome === "confirm" ? askedBy(rule.asking, call, applied) : {}),
   };
 }
 
@@ -57,8 +57,12 @@ function reasonOf({ id, reason }: PolicyRule, failure: string | undefined): stri
   return failure === undefined ? told : `${told} (it could not be evaluated: ${failure})`;
 }
 
-function askedBy({ require, hint, ...asking }: RuleAsking, call: PolicyCall): Partial<PolicyVerdict> {
-  const { escalate, ...rest } = asking;
+function askedBy(
+  { require, hint, ...asking }: RuleAsking,
+  call: PolicyCall,
+  { failure }: Applied,
+): Partial<PolicyVerdict> {
+  const { escalate, grants, ...rest } = asking;
   return {
     ...rest,
     ...(require.length === 0 ? {} : { requirements: require }),
@@ -66,6 +70,8 @@ function askedBy({ require, hint, ...asking }: RuleAsking, call: PolicyCall): Pa
       ? {}
       : { escalate: escalate.map(({ from, ...step }) => ({ ...step, to: from })) }),
     ...(hint === undefined ? {} : { hint: hintFor(hint, call) }),
+    // A rule that could not be judged asks a person every time.
+    ...(grants === undefined || failure !== undefined ? {} : { grants }),
   };
 }
 

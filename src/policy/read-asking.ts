@@ -1,3 +1,4 @@
+import type { GrantLimits } from "../engine/index.ts";
 import { isScalar, type Members, type Node, type YamlSource } from "../yaml/index.ts";
 import { readNamed } from "./groups.ts";
 import { flawOfHint } from "./hint.ts";
@@ -15,6 +16,7 @@ const ASKING_MEMBERS = [
   "remind",
   "escalate",
   "amendable",
+  "grants",
 ] as const;
 
 /** Reads how a rule of `confirm` asks. Other rules ask nobody, so there these members are problems. */
@@ -39,6 +41,7 @@ export function readAsking(source: YamlSource, members: Members, scope: AskingSc
     ...defined("remindAfterMs", remind),
     ...defined("escalate", escalate),
     ...defined("amendable", members.texts("amendable")),
+    ...defined("grants", readGrants(source, members.get("grants"), `${what}: grants`)),
     ...defined("hint", readHint(source, members.get("hint"), `${what}: hint`)),
   };
 }
@@ -108,6 +111,34 @@ function readEscalate(
     const afterMs = after && source.duration(after, `${what}.after`);
     return named === undefined || afterMs === undefined ? undefined : { ...named, afterMs };
   });
+}
+
+function readGrants(source: YamlSource, node: Node | undefined, what: string): GrantLimits | undefined {
+  const members = node && source.map(node, what, ["longest", "count", "sum"]);
+  if (members === undefined) return undefined;
+  const longest = members.need("longest");
+  const forMs = longest && source.duration(longest, `${what}.longest`);
+  const times = members.need("count");
+  const count = times && source.count(times, `${what}.count`);
+  const given = members.get("sum");
+  const sum = given && readSum(source, given, `${what}.sum`);
+  if (forMs === undefined || count === undefined || (given !== undefined && sum === undefined))
+    return undefined;
+  return { forMs, count, ...(sum === undefined ? {} : { sum }) };
+}
+
+const MOST_DIGITS = 15;
+
+function readSum(source: YamlSource, node: Node, what: string): GrantLimits["sum"] | undefined {
+  const members = source.map(node, what, ["arg", "most"]);
+  const [arg, most] = [members?.needText("arg"), members?.need("most")];
+  if (arg === undefined || most === undefined) return undefined;
+  const value: unknown = isScalar(most) ? most.value : undefined;
+  const text = typeof value === "number" ? String(value) : "";
+  if (!/^\d+(\.\d+)?$/.test(text) || text.replace(".", "").length > MOST_DIGITS || value === 0)
+    return source.problem(most, `${what}.most must be a number greater than 0 with at most 15 digits`);
+  // Not a literal: an argument may be called `__proto__`.
+  return Object.fromEntries([[arg, Number(text)]]);
 }
 
 function readTimes(source: YamlSource, node: Node | undefined, what: string): readonly number[] | undefined {

@@ -104,6 +104,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "deliveries",
     "store",
     "frames",
+    "grants",
     "questions",
     "calls",
     "decisions",

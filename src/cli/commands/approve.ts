@@ -1,3 +1,4 @@
+import type { GrantTerms } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { BREAK_GLASS_FLAG } from "../acting-here.ts";
 import { loadAgentAt } from "../agents/host-agent.ts";
@@ -8,7 +9,7 @@ import { parseFlag, parseObjectFlag } from "../report.ts";
 export const approve: Command = {
   name: "approve",
   summary: "approve one call; it runs at most once",
-  usage: "<id> [--payload JSON] [--args JSON --agent PATH] [--wait SECONDS]",
+  usage: "<id> [--payload JSON] [--args JSON --agent PATH] [--grant JSON] [--wait SECONDS]",
   about:
     "Commits the decision as local:<your user name>. The call runs where its app is hosted: if no such " +
     "process is running, it runs when one starts. Approving twice is harmless: nothing runs again. <id> may be the " +
@@ -25,6 +26,11 @@ export const approve: Command = {
       type: "string",
       value: "JSON",
       help: "run with these arguments changed; `show` prints which ones you may change. Needs --agent",
+    },
+    grant: {
+      type: "string",
+      value: "JSON",
+      help: "let further calls like this one run without asking; `show` prints how far that may go",
     },
     agent: {
       type: "string",
@@ -51,14 +57,20 @@ export const approve: Command = {
       line: `approve k3f9x2ab --args '{"amount":2000}' --agent agents/finance`,
       says: "approves a smaller amount",
     },
+    {
+      line: `approve k3f9x2ab --grant '{"forMs":3600000,"count":5}'`,
+      says: "also lets five further calls run within an hour",
+    },
   ],
   async run(invocation) {
     const { flags } = invocation;
     const [payload, args, agent] = [flags.text("payload"), flags.text("args"), flags.text("agent")];
+    const grant = flags.text("grant");
     const verdict = {
       confirmed: true,
       ...(payload === undefined ? {} : { payload: parseFlag("payload", payload) }),
       ...(args === undefined ? {} : { args: parseObjectFlag("args", args) }),
+      ...(grant === undefined ? {} : { grant: parseObjectFlag("grant", grant) as GrantTerms }),
     };
     if (agent === undefined && args !== undefined)
       throw new CountersignError(

@@ -11,6 +11,7 @@ import { deliveries, deliveriesRetry } from "./deliveries.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
 import { doctor } from "./doctor.ts";
+import { grantsList, grantsRevoke } from "./grants.ts";
 import { markRestored } from "./mark-restored.ts";
 import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
@@ -47,6 +48,8 @@ export const COMMANDS: readonly Command[] = [
   withdrawVote,
   cancel,
   settle,
+  grantsList,
+  grantsRevoke,
   stats,
   auditVerify,
   auditHead,

@@ -11,7 +11,7 @@ export const markRestored: Command = {
   about:
     "A backup does not contain what happened after it. A call that was approved but not started in the backup may have run " +
     "since then, and would run again. Each such call becomes unknown, and a person must settle it. An open question may have been " +
-    "answered since then; its card now says so. Idempotent and read-only calls stay as they are. Calls that were running in " +
+    "answered since then; its card now says so. Grants may have been used since then; they are revoked. Idempotent and read-only calls stay as they are. Calls that were running in " +
     "the backup become unknown anyway. Run this while no server uses the ledger. Running it twice is harmless. It is recorded.",
   flags: LEDGER_FLAG,
   examples: [
@@ -32,7 +32,7 @@ export const markRestored: Command = {
   },
 };
 
-function print(invocation: Invocation, { sessions, calls, waiting }: RestoreReport): void {
+function print(invocation: Invocation, { sessions, calls, waiting, grants }: RestoreReport): void {
   const { output } = invocation;
   output.line(`Checked ${count(sessions, "session")}.`);
   if (calls > 0) {
@@ -45,6 +45,8 @@ function print(invocation: Invocation, { sessions, calls, waiting }: RestoreRepo
       `${count(waiting, "open question")} may have been answered after the backup, and the call may have run. Their cards now say so.`,
     );
   }
+  if (grants > 0)
+    output.prose(`${count(grants, "grant")} may have been used after the backup. They are now revoked.`);
   if (calls + waiting > 0) output.line(commandLineFor(invocation)("pending"));
 }
 

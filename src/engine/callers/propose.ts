@@ -11,6 +11,7 @@ import {
   type Ruling,
   rulesAt,
 } from "../gate/index.ts";
+import { useGrant } from "../grants/index.ts";
 import {
   type CallRecord,
   Draft,
@@ -26,6 +27,7 @@ import {
   newConfirmation,
   openRoom,
   type Question,
+  withoutGrants,
   writeQuestions,
 } from "../questions/index.ts";
 import { proposedTool } from "./caller-tool.ts";
@@ -126,18 +128,21 @@ function open(
   const { now } = snapshot ?? parts.ledger;
   const draft = new Draft(parts, now, snapshot?.session ?? { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input);
-  if (plan.kind === "ask") checkThreadRoom(parts, input, snapshot);
   switch (plan.kind) {
-    case "allow": {
-      draft.insertCall({ ...call, status: "ready", permit: permitFor(parts, call) });
-      const { id, tool, argsDigest } = call;
-      const { by } = input.proposal;
-      draft.journal("call-allowed", { call: id, tool, argsDigest, by: by.id, ...ruledIn(plan) });
+    case "allow":
+      allow(parts, draft, { call, by: input.proposal.by.id, ruled: plan });
+      break;
+    case "ask": {
+      const grant = useGrant(parts, draft, { call, question: plan.question });
+      if (grant !== undefined) {
+        allow(parts, draft, { call: { ...call, grant }, by: input.proposal.by.id, ruled: plan.question });
+        break;
+      }
+      checkThreadRoom(parts, input, snapshot);
+      const isAlone = input.proposal.thread === undefined;
+      openQuestion(parts, draft, call, isAlone ? withoutGrants(plan.question) : plan.question);
       break;
     }
-    case "ask":
-      openQuestion(parts, draft, call, plan.question);
-      break;
     case "deny": {
       const status = "denied";
       draft.insertCall({ ...call, status, result: plan.result, endedAt: draft.now });
@@ -146,6 +151,17 @@ function open(
     }
   }
   return { draft, value: call.id };
+}
+
+/** The caller may claim it. */
+function allow(
+  parts: EngineParts,
+  draft: Draft,
+  { call, by, ruled }: { readonly call: CallRecord; readonly by: string; readonly ruled: Ruled },
+): void {
+  draft.insertCall({ ...call, status: "ready", permit: permitFor(parts, call) });
+  const { id, tool, argsDigest } = call;
+  draft.journal("call-allowed", { call: id, tool, argsDigest, by, ...ruledIn(ruled) });
 }
 
 // Calls without a thread have a session each, so that no session's limit holds them: a caller has one of its own.

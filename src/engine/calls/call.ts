@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
-import type { CallRecord, CallStatus } from "../ledger/index.ts";
+import type { CallRecord, CallStatus, GrantUse } from "../ledger/index.ts";
 
 /** A call, as the public API shows it. The questions about it are `Confirmation`s. */
 export interface Call {
@@ -15,6 +15,8 @@ export interface Call {
   readonly tool: string;
   /** With declared secrets redacted. */
   readonly args: JsonObject;
+  /** The grant that let it run without a question. */
+  readonly grant?: GrantUse;
   /** Counts how often it was started. */
   readonly attempt: number;
   /** Times are ISO 8601. */
@@ -40,6 +42,7 @@ export function toCall(
     session: session.id,
     tool: call.tool,
     args: redact(call.args, call.secrets),
+    ...(call.grant === undefined ? {} : { grant: call.grant }),
     attempt: call.attempt,
     ...(call.startedAt === undefined ? {} : { startedAt: iso(call.startedAt) }),
     ...(call.endedAt === undefined ? {} : { endedAt: iso(call.endedAt) }),

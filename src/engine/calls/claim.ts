@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { valueDigest } from "../common/index.ts";
+import { grantStops } from "../grants/index.ts";
 import { findTool, hostOf, type LiveTool, type StoredCall } from "../host.ts";
 import type {
   CallChange,
@@ -71,6 +72,8 @@ export async function clear(
   }
   const unbound = checkBinding(parts, call, { confirmation, now });
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
+  const stopped = grantStops(call, about.session, now);
+  if (stopped !== undefined) return blocked("withdrawn", stopped);
   if (tool !== undefined) return judgeTool(tool, about);
   const looked = findTool(parts, call);
   // An unneeded await would cost every decision one turn of the event loop.

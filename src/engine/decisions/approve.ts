@@ -1,12 +1,14 @@
 import type { ErrorCode, JsonObject, JsonValue } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
 import { changedMembers, redact, sameJson, valueDigest } from "../common/index.ts";
+import { hasRoomForGrant, mintGrant, readTerms, sameLimits } from "../grants/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
   type ConfirmationChange,
   type ConfirmationRecord,
   Draft,
+  type GrantLimits,
   type Plan,
   type Vote,
   type VoteSlot,
@@ -82,7 +84,29 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
     const message = `The payload is invalid: ${judged.field || "payload"}: ${judged.message}`;
     return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };
   }
-  return cast(parts, whole, { about, amended, payload: judged.payload });
+  const granted = grantIn(whole, about);
+  if (!granted.ok) return granted;
+  const { grant } = granted;
+  return cast(parts, whole, { about, amended, payload: judged.payload, grant });
+}
+
+/** What the vote grants beside this call, or why that cannot be granted. */
+function grantIn(
+  { confirmation, call, session, now }: Whole,
+  { input }: OwnedCase,
+): { readonly ok: true; readonly grant?: GrantLimits } | RefusedDecision {
+  if (input.grant === undefined) return { ok: true };
+  const refuse = (message: string): RefusedDecision => ({
+    ...refusal("grant-refused", message),
+    field: "grant",
+    confirmation,
+    call,
+  });
+  const terms = readTerms(confirmation.grants, input.grant);
+  if (!terms.ok) return refuse(terms.message);
+  if (!hasRoomForGrant(session.grants, now))
+    return refuse("The session has too many grants. Revoke one first.");
+  return { ok: true, grant: terms.limits };
 }
 
 /** Gives the vote its place, and counts it with the others. */
@@ -93,10 +117,12 @@ function cast(
     about,
     amended,
     payload,
+    grant,
   }: {
     readonly about: OwnedCase;
     readonly amended: Extract<AmendmentOutcome, { ok: true }>;
     readonly payload: JsonValue | undefined;
+    readonly grant: GrantLimits | undefined;
   },
 ): Bound | RefusedDecision {
   const { confirmation, call: stored } = whole;
@@ -105,7 +131,7 @@ function cast(
   // Whoever approved other arguments did not approve these.
   const others = isAmended ? [] : about.standing.others;
   const asked = { ...amended.asked, votes: others };
-  const place = placeFor(parts, asked, { about, payload, now: whole.now });
+  const place = placeFor(parts, asked, { about, payload, grant, now: whole.now });
   if (!place.ok) return { ...place, confirmation, call: stored };
   const vote = signedVote(parts, { confirmation: asked, call: stored }, about, {
     confirmed: true,
@@ -113,6 +139,7 @@ function cast(
     slot: place.slot,
     ...(payload === undefined ? {} : { payload }),
     ...(isAmended ? { args } : {}),
+    ...(grant === undefined ? {} : { grant }),
     ...(amended.sentDigest === undefined ? {} : { sentDigest: amended.sentDigest }),
   });
   const voted = signedQuestion(parts, { ...asked, votes: [...others, vote] });
@@ -133,8 +160,14 @@ function placeFor(
   {
     about,
     payload,
+    grant,
     now,
-  }: { readonly about: OwnedCase; readonly payload: JsonValue | undefined; readonly now: number },
+  }: {
+    readonly about: OwnedCase;
+    readonly payload: JsonValue | undefined;
+    readonly grant: GrantLimits | undefined;
+    readonly now: number;
+  },
 ): { readonly ok: true; readonly slot: VoteSlot } | RefusedDecision {
   const { by } = about.decider;
   const counting = { directory: parts.directory, now };
@@ -144,6 +177,11 @@ function placeFor(
   if (other !== undefined) {
     const message = `${other.by.id} approved this with another payload. Send the same payload.`;
     return { ...refusal("payload-mismatch", message), field: "payload" };
+  }
+  const apart = asked.votes.find((vote) => vote.confirmed && !sameLimits(vote.grant, grant));
+  if (apart !== undefined) {
+    const message = `${apart.by.id} approved this ${apart.grant === undefined ? "without a grant" : "with another grant"}. All of you must grant the same.`;
+    return { ...refusal("grant-refused", message), field: "grant" };
   }
   const slot = freeSlot(asked, by, counting);
   if (slot !== undefined) return { ok: true, slot };
@@ -178,6 +216,7 @@ function writeApproval(
     ...(argsDigest === whole.confirmation.argsDigest ? {} : amendedQuestion(parts, whole, bound)),
   });
   writeClosingEvent(draft, { confirmation, call: stored, frame, closing: { how: "approve", vote } });
+  if (vote.grant !== undefined) mintGrant(parts, draft, { confirmation, call: stored, limits: vote.grant });
   if (!clearance.ok || owner === undefined) {
     const call = draft.moveCall(stored, "approve", argumentsChange(stored, bound.call));
     draft.journal("confirmation-approved", approvalBody(confirmation, call, bound));

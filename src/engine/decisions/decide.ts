@@ -1,5 +1,6 @@
 import { toJsonValue } from "../../protocol/index.ts";
 import { sameJson, unredact, valueDigest } from "../common/index.ts";
+import { readTerms, sameLimits } from "../grants/index.ts";
 import {
   type CallRecord,
   type ConfirmationRecord,
@@ -53,10 +54,12 @@ export async function decide(
 }
 
 // A caller may be plain JavaScript: values outside the types must not approve anything.
-function flawOf({ id, confirmed, reason, payload, args }: DecisionInput): string | undefined {
+function flawOf({ id, confirmed, reason, payload, args, grant }: DecisionInput): string | undefined {
   if (typeof (id as unknown) !== "string") return "`id` must be a string.";
   if (typeof (confirmed as unknown) !== "boolean") return "`confirmed` must be true or false.";
   if (reason !== undefined && typeof (reason as unknown) !== "string") return "`reason` must be a string.";
+  if (grant !== undefined && !confirmed) return "`grant` is only for an approval.";
+  if (grant !== undefined && args !== undefined) return "`grant` and `args` exclude each other.";
   const json = toJsonValue({ payload: payload ?? null, args: args ?? null });
   return json.ok ? undefined : json.message;
 }
@@ -141,7 +144,19 @@ function isSameDecision(
   if (!input.confirmed) return true;
   const shown = vote.args === undefined ? call.args : (call.originalArgs ?? call.args);
   const payload = judgePayload(confirmation.shown, { ...call, args: shown }, input.payload);
-  return isSameAmendment(parts, vote, input, call) && payload.ok && sameJson(payload.payload, vote.payload);
+  const granted = isSameGrant(confirmation, vote, input);
+  return (
+    granted &&
+    isSameAmendment(parts, vote, input, call) &&
+    payload.ok &&
+    sameJson(payload.payload, vote.payload)
+  );
+}
+
+function isSameGrant({ grants }: ConfirmationRecord, vote: Vote, { grant }: DecisionInput): boolean {
+  if (grant === undefined) return vote.grant === undefined;
+  const terms = readTerms(grants, grant);
+  return terms.ok && sameLimits(terms.limits, vote.grant);
 }
 
 function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput, call: CallRecord): boolean {

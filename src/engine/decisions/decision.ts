@@ -1,5 +1,6 @@
 import { CountersignError, type ErrorCode, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { Claimed } from "../calls/index.ts";
+import type { GrantTerms } from "../grants/index.ts";
 import type {
   CallRecord,
   ConfirmationRecord,
@@ -19,6 +20,8 @@ export interface DecisionInput {
   readonly reason?: string;
   /** The arguments to run instead, if the tool allows that. */
   readonly args?: JsonObject;
+  /** What is granted with the approval: further calls like this one run without asking, within these limits. */
+  readonly grant?: GrantTerms;
   /** The version that was shown; the decision is refused if it has changed since. */
   readonly version?: number;
 }

@@ -10,7 +10,7 @@ export function signedVote(
   parts: EngineParts,
   subject: VotedOn,
   { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
-  verdict: Pick<Vote, "confirmed" | "at" | "slot" | "payload" | "args" | "sentDigest">,
+  verdict: Pick<Vote, "confirmed" | "at" | "slot" | "payload" | "args" | "sentDigest" | "grant">,
 ): Vote {
   const { by, via } = decider;
   const person = personOf(by, parts.directory);

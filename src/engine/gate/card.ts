@@ -44,14 +44,21 @@ export function questionFor(
 ): Question {
   const { why, authorOnly, policy } = ruling;
   const { expiresInMs, approvers } = tool.confirmation;
+  const shown = cardFor(tool, parsed.value, { ...notes, why, authorOnly }, ruling);
   return {
-    shown: cardFor(tool, parsed.value, { ...notes, why, authorOnly }, ruling),
+    shown,
     requirements: requirementsFor(approvers, ruling),
     requesters: subject.requesters,
     ...(policy === undefined ? {} : { policy }),
     ...askingTerms(approvers, ruling),
     ...expiryOf(expiresInMs, ruling),
+    ...grantable(ruling, shown),
   };
+}
+
+// A call whose function needs what an approver fills in cannot run without an approver.
+function grantable({ grants }: Ruling, { schema, payload }: Shown): Pick<Question, "grants"> {
+  return grants === undefined || schema !== undefined || payload !== undefined ? {} : { grants };
 }
 
 /** How rules want people to be asked, beside who and until when. */

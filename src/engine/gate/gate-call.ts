@@ -5,7 +5,7 @@ import type { BodyOf } from "../journal/index.ts";
 import { type CallRecord, Draft, type Plan, type SessionName, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { askerOf, type Principal } from "../people/index.ts";
-import { newConfirmation, type Question, writeQuestions } from "../questions/index.ts";
+import { newConfirmation, type Question, withoutGrants, writeQuestions } from "../questions/index.ts";
 import type { CallPlan } from "../sessions/index.ts";
 import type { GatedTool } from "./gated-tool.ts";
 
@@ -100,8 +100,9 @@ function planRun(draft: Draft, { call, input, plan, owner }: NewRun): Plan<Opene
 function planQuestion(
   parts: EngineParts,
   draft: Draft,
-  { call, question }: { readonly call: CallRecord; readonly question: Question },
+  { call, question: asked }: { readonly call: CallRecord; readonly question: Question },
 ): Plan<OpenedGateCall> {
+  const question = withoutGrants(asked);
   const confirmation = newConfirmation(parts, draft.now, {
     session: { app: call.app, user: question.requesters.at(-1) ?? "" },
     call,

@@ -18,6 +18,6 @@ export async function planUnder(
       return { kind: "run", tool: live, ...noted };
     case "confirm":
       await rules.definitions.keep(call.tool.definition);
-      return { kind: "ask", question: questionFor(call, ruling, notes) };
+      return { kind: "ask", question: questionFor(call, ruling, notes), tool: live };
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
+import { flawOfLimits } from "../grants/index.ts";
 import type { AppliedRule, PolicyNote } from "../ledger/index.ts";
 import { oneApproval } from "../people/index.ts";
 import { checkAsking } from "./asking-options.ts";
@@ -65,8 +66,10 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
 // Other approvers would be people whom the rule did not name, and without approvers the card would wait forever.
 function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
   const what = `The policy rule "${rule}"`;
-  const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1 } = verdict;
+  const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1, grants } = verdict;
   try {
+    const excess = grants === undefined ? undefined : flawOfLimits(grants);
+    if (excess !== undefined) return `${what} has grants that mean nothing: ${excess}.`;
     checkAsking(what, {
       ...(approvers === undefined ? {} : { approvers }),
       ...(expiresInMs === undefined ? {} : { expiresInMs }),

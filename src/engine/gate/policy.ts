@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../protocol/index.ts";
+import type { GrantLimits } from "../ledger/index.ts";
 import type { Approvers, Requirement } from "../people/index.ts";
 
 /**
@@ -75,6 +76,8 @@ export interface AskingTerms {
   readonly amendable?: readonly string[];
   /** The question on the card. */
   readonly hint?: string;
+  /** The most that an approval may grant for further calls. Absent: nothing. The tightest of all rules counts. */
+  readonly grants?: GrantLimits;
 }
 
 /**

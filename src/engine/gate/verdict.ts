@@ -1,4 +1,5 @@
-import type { PolicyNote } from "../ledger/index.ts";
+import { tightest } from "../grants/index.ts";
+import type { GrantLimits, PolicyNote } from "../ledger/index.ts";
 import { type Approvers, addUp, oneApproval, type Requirement } from "../people/index.ts";
 import type { AskingSource } from "./escalations.ts";
 import type { AuthorGate } from "./gated-tool.ts";
@@ -33,6 +34,8 @@ export interface Ruling {
   readonly expiresInMs?: number;
   /** The arguments that every rule lets an approver change; undefined if no rule says. */
   readonly amendable?: readonly string[];
+  /** The most that an approval may grant for further calls; undefined if nothing. */
+  readonly grants?: GrantLimits;
   /** Which rules of which policies applied, for the record. */
   readonly policy?: readonly PolicyNote[];
   /** Only gates that the tool's own author set: what `withoutProvider: "run"` may answer. */
@@ -59,8 +62,20 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
     why: asking.map(({ why }) => why),
     requirements: addUp(asking.flatMap(({ requirements = [] }) => requirements)),
     ...termsOf(asking),
+    ...grantsOf(asking),
     authorOnly: asking.every(({ source }) => AUTHORS_OWN.has(source)),
   };
+}
+
+/**
+ * Only rules allow grants, and every rule that asks must. What a hook or a remote agent asks for is not known in
+ * advance, so nobody can grant it.
+ */
+function grantsOf(asking: readonly Verdict[]): Pick<Ruling, "grants"> {
+  if (asking.some(({ source }) => source === "hook" || source === "remote")) return {};
+  const ruled = asking.filter(({ source }) => source === "policy");
+  const grants = tightest(ruled.map((verdict) => verdict.grants));
+  return grants === undefined ? {} : { grants };
 }
 
 function termsOf(

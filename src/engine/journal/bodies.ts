@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, Escalation, PolicyNote, VoteSlot } from "../ledger/index.ts";
+import type { CallStatus, Escalation, GrantLimits, PolicyNote, VoteSlot } from "../ledger/index.ts";
 import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
 
 /** Somebody, as the journal names them. */
@@ -52,6 +52,8 @@ export interface QuestionAsked extends AboutQuestion {
   readonly expiresAt?: number;
   /** Which rules applied, and what they saw. */
   readonly policy?: readonly PolicyNote[];
+  /** The most that an approval may grant. */
+  readonly grants?: GrantLimits;
 }
 
 /** Which rules applied to a call that nobody was asked about. */
@@ -69,6 +71,8 @@ export interface VoteCast extends ActedBy {
   /** Whose votes ended with this one: the voter's own earlier one, and those that no longer count. */
   readonly ended?: readonly string[];
   readonly reason?: string;
+  /** What the voter grants beside the call. */
+  readonly grant?: GrantLimits;
   readonly mac?: string;
 }
 
@@ -130,6 +134,40 @@ export interface CallSettled extends AboutAttempt, ActedBy {
   readonly status?: CallStatus;
 }
 
+/** A grant was given with the approval of a question. */
+export interface GrantMinted extends AboutCall {
+  readonly grant: string;
+  readonly confirmation: string;
+  readonly agent: string;
+  readonly definitionDigest: string;
+  readonly by: readonly string[];
+  readonly limits: GrantLimits;
+  readonly endsAt: number;
+}
+
+/** A grant let a call run. */
+export interface GrantUsed extends AboutCall {
+  readonly grant: string;
+  /** Who gave it. */
+  readonly by: readonly string[];
+  /** With this one. */
+  readonly uses: number;
+  /** The sums with this call, as decimals, by argument. */
+  readonly spent: { readonly [argument: string]: string };
+}
+
+/** Grants of the session that did not let a call run, so that a person is asked. */
+export interface GrantRefused extends AboutCall {
+  readonly refused: readonly { readonly grant: string; readonly reason: string }[];
+}
+
+export interface GrantRevoked extends Partial<ActedBy> {
+  readonly grant: string;
+  readonly tool: string;
+  readonly uses: number;
+  readonly reason?: string;
+}
+
 export interface StepNoted extends AboutAttempt {
   readonly step: string;
 }
@@ -185,6 +223,10 @@ export interface JournalBodies {
   readonly "call-result": AboutAttempt & { readonly resultDigest: string };
   readonly "call-settled": CallSettled;
   readonly "late-result": AboutAttempt & LateEnd;
+  readonly "grant-minted": GrantMinted;
+  readonly "grant-used": GrantUsed;
+  readonly "grant-refused": GrantRefused;
+  readonly "grant-revoked": GrantRevoked;
   readonly "step-started": StepNoted;
   readonly "step-done": StepNoted;
   readonly "step-failed": StepNoted;

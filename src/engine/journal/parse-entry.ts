@@ -3,6 +3,7 @@ import type {
   AppliedRule,
   CallStatus,
   Escalation,
+  GrantLimits,
   JournalRecord,
   PolicyNote,
   VoteSlot,
@@ -16,6 +17,7 @@ import type {
   ActedBy,
   Amended,
   CallEnded,
+  GrantRefused,
   JournalBodies,
   JournalEntry,
   JournalKind,
@@ -116,6 +118,17 @@ const aboutQuestion: Checks<AboutQuestion> = {
   argsDigest: text,
 };
 const slot: Check<VoteSlot> = shaped<VoteSlot>({ requirement: count, place: count });
+const textsByName: Check<{ readonly [name: string]: string }> = (
+  value,
+): value is { readonly [name: string]: string } => isJsonObject(value) && Object.values(value).every(text);
+const countsByName: Check<{ readonly [name: string]: number }> = (
+  value,
+): value is { readonly [name: string]: number } => isJsonObject(value) && Object.values(value).every(count);
+const grantLimits: Check<GrantLimits> = shaped<GrantLimits>({
+  forMs: count,
+  count,
+  sum: optional(countsByName),
+});
 const vote: Checks<VoteCast> = {
   ...actedBy,
   confirmed: flag,
@@ -123,6 +136,7 @@ const vote: Checks<VoteCast> = {
   slot: optional(slot),
   ended: optional(texts),
   reason: optional(text),
+  grant: optional(grantLimits),
   mac: optional(text),
 };
 const callEnded: Checks<CallEnded> = {
@@ -165,6 +179,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     definitionDigest: text,
     expiresAt: optional(count),
     policy: optional(policyNotes),
+    grants: optional(grantLimits),
   },
   "confirmation-approved": {
     ...aboutQuestion,
@@ -242,6 +257,22 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     status: optional(callStatus),
   },
   "late-result": { ...aboutAttempt, ...lateEnd },
+  "grant-minted": {
+    ...aboutCall,
+    grant: text,
+    confirmation: text,
+    agent: text,
+    definitionDigest: text,
+    by: texts,
+    limits: grantLimits,
+    endsAt: count,
+  },
+  "grant-used": { ...aboutCall, grant: text, by: texts, uses: count, spent: textsByName },
+  "grant-refused": {
+    ...aboutCall,
+    refused: listOf(shaped<GrantRefused["refused"][number]>({ grant: text, reason: text })),
+  },
+  "grant-revoked": { ...maybeActedBy, grant: text, tool: text, uses: count, reason: optional(text) },
   "step-started": step,
   "step-done": step,
   "step-failed": step,

@@ -2,6 +2,7 @@ import type {
   AboutCall,
   AboutQuestion,
   DecisionRefused,
+  GrantMinted,
   JournalBodies,
   JournalEntry,
   JournalKind,
@@ -33,6 +34,8 @@ const ofQuestion = ({ confirmation, call, tool }: AboutQuestion): EntrySubject =
 const ofRefusal = ({ confirmation, call, tool }: DecisionRefused): EntrySubject =>
   confirmation === undefined ? { call, tool } : { confirmation, call, tool };
 
+const ofMint = ({ confirmation, call, tool }: GrantMinted): EntrySubject => ({ confirmation, call, tool });
+
 const SUBJECTS: EntryTable<EntrySubject> = {
   "confirmation-requested": ofQuestion,
   "confirmation-approved": ofQuestion,
@@ -61,6 +64,10 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "call-result": ofCall,
   "call-settled": ofCall,
   "late-result": ofCall,
+  "grant-minted": ofMint,
+  "grant-used": ofCall,
+  "grant-refused": ofCall,
+  "grant-revoked": ({ tool }) => ({ tool }),
   "step-started": ofCall,
   "step-done": ofCall,
   "step-failed": ofCall,

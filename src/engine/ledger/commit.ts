@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { GrantRecord } from "./grant-record.ts";
 import type {
   CallRecord,
   CallStatus,
@@ -123,6 +124,16 @@ export type Write =
     }
   /** Without `from` the step must not exist; with it, it must be in that status. */
   | { readonly kind: "step"; readonly step: StepRecord; readonly from?: StepStatus }
+  /**
+   * Without `from` the grant must not exist; with it, that must be its revision. `ahead`: only while its end is ahead,
+   * by the ledger's clock inside the transaction.
+   */
+  | {
+      readonly kind: "grant";
+      readonly grant: GrantRecord;
+      readonly from?: number;
+      readonly ahead?: true;
+    }
   | { readonly kind: "state"; readonly scope: "app" | "user" | "session"; readonly delta: JsonObject }
   | { readonly kind: "remember"; readonly memo: Memo }
   /** Erases content (events, arguments, results, hints, payloads, state, journal bodies); digests stay. */

@@ -19,6 +19,7 @@ import {
 } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./commit.ts";
+import { type GrantRecord, withGrant } from "./grant-record.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 
 /** An event before the ledger's clock and order are on it. */
@@ -53,6 +54,7 @@ export class Draft {
   #nextSeq: number;
   #open: number;
   #ready: number;
+  #grants: readonly GrantRecord[];
   #bytes: number;
   readonly #kinds: JournalKind[] = [];
   readonly #bodies: string[] = [];
@@ -82,6 +84,7 @@ export class Draft {
     this.#nextSeq = this.firstSeq;
     this.#open = isNew ? 0 : session.open;
     this.#ready = isNew ? 0 : session.ready;
+    this.#grants = isNew ? [] : (session.grants ?? []);
     this.#bytes = isNew ? 0 : session.bytes;
     this.#previousHash = isNew ? CHAIN_START : session.chain.hash;
   }
@@ -109,6 +112,11 @@ export class Draft {
   /** How many frames will be ready, and nobody's, once this is committed. */
   get ready(): number {
     return this.#ready;
+  }
+
+  /** The session's grants once this is committed. */
+  get grants(): readonly GrantRecord[] {
+    return this.#grants;
   }
 
   /** How many bytes of events the session still has room for once this is committed; negative beyond its limit. */
@@ -148,6 +156,7 @@ export class Draft {
       createdAt,
       updatedAt: this.now,
       ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
+      ...(this.#grants.length === 0 ? {} : { grants: this.#grants }),
     };
   }
 
@@ -164,7 +173,21 @@ export class Draft {
 
   write(write: PlainWrite): this {
     this.#writes.push(write);
+    if (write.kind === "erase") this.#grants = [];
     return this;
+  }
+
+  /** Stores a new grant, or changes one that was read; with `ahead`, only while its end is ahead. */
+  putGrant(grant: GrantRecord, { ahead = false }: { readonly ahead?: boolean } = {}): GrantRecord {
+    const from = this.#grants.find(({ id }) => id === grant.id)?.revision;
+    this.#writes.push({
+      kind: "grant",
+      grant,
+      ...(from === undefined ? {} : { from }),
+      ...(ahead ? { ahead } : {}),
+    });
+    this.#grants = withGrant(this.#grants, grant);
+    return grant;
   }
 
   insertCall(call: CallRecord): this {

@@ -32,6 +32,14 @@ export {
   toRememberedRun,
 } from "./idempotency.ts";
 export { InFlight } from "./in-flight.ts";
+export {
+  type GrantApproval,
+  type GrantLimits,
+  type GrantRecord,
+  type GrantRevocation,
+  type GrantUse,
+  withGrant,
+} from "./grant-record.ts";
 export type { KeyValueStore, StoredItem } from "./key-value-store.ts";
 export type { DuePlace, DueWork, Ledger } from "./ledger.ts";
 export type { LedgerStats } from "./ledger-stats.ts";
@@ -39,6 +47,7 @@ export type {
   ConfirmationFilter,
   ConfirmationWithCall,
   EventRange,
+  GrantWithSession,
   ListRequest,
   Page,
   PageRequest,

@@ -3,6 +3,7 @@ import { dueCases } from "./contract/due.ts";
 import { erasingCases } from "./contract/erasing.ts";
 import { fidelityCases } from "./contract/fidelity.ts";
 import { filterCases } from "./contract/filters.ts";
+import { grantCases } from "./contract/grants.ts";
 import { guardCases } from "./contract/guards.ts";
 import { handleCases } from "./contract/handles.ts";
 import { historyCases } from "./contract/history.ts";
@@ -27,6 +28,7 @@ export const ledgerContract: readonly LedgerCase[] = [
   ...commitCases,
   ...loadCases,
   ...guardCases,
+  ...grantCases,
   ...ownerCases,
   ...dueCases,
   ...listCases,

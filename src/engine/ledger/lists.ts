@@ -1,4 +1,5 @@
 import type { ShownStatus } from "../lifecycle/index.ts";
+import type { GrantRecord } from "./grant-record.ts";
 import type { CallRecord, ConfirmationRecord, SessionRecord } from "./records.ts";
 
 /** A page of a list; `next` is absent on the last one. */
@@ -19,6 +20,11 @@ export interface ListRequest extends PageRequest {
    * ends early where it would hold more than a megabyte.
    */
   readonly preview?: true;
+}
+
+export interface GrantWithSession {
+  readonly grant: GrantRecord;
+  readonly session: SessionRecord;
 }
 
 /** Which calls of unknown outcome. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import type { Approvers, Principal, Requirement } from "../people/index.ts";
+import type { GrantLimits, GrantRecord, GrantUse } from "./grant-record.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
 export interface SessionRecord {
@@ -19,6 +20,8 @@ export interface SessionRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt?: number;
+  /** Grants for further calls of the session. */
+  readonly grants?: readonly GrantRecord[];
 }
 
 /** The last line of a session's log. */
@@ -132,6 +135,8 @@ export interface CallRecord {
   readonly callerTurn?: string;
   /** That the call needed nobody when it was made; without it, only an approval lets it start. */
   readonly permit?: string;
+  /** The grant that let it run without a question. */
+  readonly grant?: GrantUse;
   readonly status: CallStatus;
   readonly attempt: number;
   /** How many of its attempts were lost with their processes. */
@@ -223,6 +228,8 @@ export interface Vote {
   readonly args?: JsonObject;
   /** Of the amended arguments as they were sent, where parsing changed them: the same again is the same vote. */
   readonly sentDigest?: string;
+  /** What the voter grants beside this call. */
+  readonly grant?: GrantLimits;
   /** Over the question, the call and everything above but the texts, when the engine has a secret. */
   readonly mac?: string;
 }
@@ -267,6 +274,8 @@ export interface ConfirmationRecord {
   readonly votes: readonly Vote[];
   /** How many denials are needed to deny; 1 if absent. */
   readonly denials?: number;
+  /** The most that an approval may grant for further calls; absent if nothing. */
+  readonly grants?: GrantLimits;
   /** When people are reminded, and whether that was done; in the order of time. */
   readonly reminders?: readonly { readonly at: number; readonly sent: boolean }[];
   /** Who may fill in from when on; in the order of time. */

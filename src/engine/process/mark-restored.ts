@@ -1,5 +1,6 @@
 import { writeUnknown } from "../calls/index.ts";
 import type { Decider } from "../decisions/index.ts";
+import { revokeAllIn } from "../grants/index.ts";
 import type { ActedBy } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -12,6 +13,8 @@ const MAY_HAVE_RUN = "the ledger was restored from a backup; the call may have r
 const MAY_BE_DECIDED =
   "restored from a backup: this may have been decided after the backup was made, and the call may have run; check before you approve it again";
 
+const MAY_BE_USED_UP = "the ledger was restored from a backup; the grant may have been used after the backup";
+
 /** What was open in a restored ledger. */
 export interface RestoreReport {
   readonly sessions: number;
@@ -19,12 +22,14 @@ export interface RestoreReport {
   readonly calls: number;
   /** Open questions that may have been answered after the backup; their cards say so. */
   readonly waiting: number;
+  /** Grants that were revoked: what they let run after the backup is not counted in it. */
+  readonly grants: number;
 }
 
 /**
  * Handles a ledger that was restored from a backup. A call that was approved and not started would run now, but it may
  * have run after the backup. Such a call becomes `unknown`, and a person settles it. An open question may have been
- * answered: its card says so. Repeatable calls are not changed. Call this before any process hosts apps on the ledger.
+ * answered: its card says so. A grant may have been used up, so all are revoked. Repeatable calls are not changed. Call this before any process hosts apps on the ledger.
  * It can be repeated, also after a crash: it does what is left.
  */
 export async function markRestored(
@@ -32,7 +37,7 @@ export async function markRestored(
   decider: Decider,
   onProgress: (report: RestoreReport) => void = () => {},
 ): Promise<RestoreReport> {
-  const total = { sessions: 0, calls: 0, waiting: 0 };
+  const total = { sessions: 0, calls: 0, waiting: 0, grants: 0 };
   for (let after = ""; ; ) {
     const streams = await parts.ledger.journal.streams(after, BATCH);
     const keys = streams.map(({ key }) => key);
@@ -41,10 +46,11 @@ export async function markRestored(
     // Most sessions have nothing open, so they are checked in parallel.
     while (keys.length > 0) {
       const looks = keys.splice(0, AT_ONCE).map((key) => markSession(parts, key, decider));
-      for (const { calls, waiting } of await Promise.all(looks)) {
+      for (const { calls, waiting, grants } of await Promise.all(looks)) {
         total.sessions += 1;
         total.calls += calls;
         total.waiting += waiting;
+        total.grants += grants;
       }
     }
     onProgress(total);
@@ -56,8 +62,9 @@ async function markSession(
   parts: EngineParts,
   session: string,
   decider: Decider,
-): Promise<Pick<RestoreReport, "calls" | "waiting">> {
-  const counts = { calls: 0, waiting: 0 };
+): Promise<Omit<RestoreReport, "sessions">> {
+  const grants = await revokeAllIn(parts, session, told(MAY_BE_USED_UP, decider));
+  const counts = { calls: 0, waiting: 0, grants };
   for (const { id, repeatable } of await parts.ledger.unanswered(session)) {
     const marked = repeatable ? undefined : await markCall(parts, id, decider);
     if (marked !== undefined) counts[marked] += 1;

@@ -7,6 +7,7 @@ import type {
   ConfirmationRecord,
   Draft,
   FrameRecord,
+  GrantLimits,
   PolicyNote,
   SessionRecord,
   Shown,
@@ -28,11 +29,18 @@ export interface Question {
   readonly escalate?: readonly QuestionEscalation[];
   /** Which rules applied. */
   readonly policy?: readonly PolicyNote[];
+  /** The most that an approval may grant for further calls; absent if nothing. */
+  readonly grants?: GrantLimits;
 }
 
 /** People who may fill in after a time, and for which requirements of the question, by their index. */
 export interface QuestionEscalation extends RuleEscalation {
   readonly fills: readonly number[];
+}
+
+/** The same question for a session of one call: a grant is for further calls. */
+export function withoutGrants({ grants: _none, ...question }: Question): Question {
+  return question;
 }
 
 export interface AskedCall {
@@ -78,6 +86,7 @@ export function newConfirmation(
     requestedAt: now,
     ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
     ...(question.denials === undefined ? {} : { denials: question.denials }),
+    ...(question.grants === undefined ? {} : { grants: question.grants }),
     ...plansOf(question, now),
     votes: [],
   };
@@ -170,5 +179,6 @@ function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf
     definitionDigest: call.definitionDigest,
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
     ...(confirmation.policy === undefined ? {} : { policy: confirmation.policy }),
+    ...(confirmation.grants === undefined ? {} : { grants: confirmation.grants }),
   };
 }

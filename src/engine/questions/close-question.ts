@@ -155,6 +155,7 @@ export function voteBody(vote: Vote, ended: readonly string[] = []): VoteCast {
     via: vote.via,
     ...(ended.length === 0 ? {} : { ended }),
     ...(vote.reason === undefined ? {} : { reason: vote.reason }),
+    ...(vote.grant === undefined ? {} : { grant: vote.grant }),
     ...(vote.mac === undefined ? {} : { mac: vote.mac }),
   };
 }

@@ -4,6 +4,7 @@ import {
   type CallRecord,
   type CardLayout,
   type ConfirmationRecord,
+  type GrantLimits,
   turnOf,
   type Vote,
 } from "../ledger/index.ts";
@@ -65,6 +66,8 @@ export interface Confirmation {
   readonly requirements: readonly RequirementProgress[];
   /** How many denials are needed to deny. */
   readonly denials: number;
+  /** The most that an approval may grant for further calls of this session; absent if nothing. */
+  readonly grants?: GrantLimits;
   /** When people are reminded. */
   readonly reminders?: readonly string[];
   /** Who may decide in the place of others, from `at` on. `reached`: people were told. */
@@ -116,6 +119,8 @@ export interface ConfirmationVote {
   readonly reason?: string;
   readonly payload?: JsonValue;
   readonly args?: JsonObject;
+  /** What was granted with the approval. */
+  readonly grant?: GrantLimits;
 }
 
 /** Who settled an unknown call, when, and how it was sent. `retry`: it was run again. */
@@ -172,6 +177,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
       approved: confirmation.votes.filter(({ slot }) => slot?.requirement === place).length,
     })),
     denials: denialsNeeded(confirmation),
+    ...(confirmation.grants === undefined ? {} : { grants: confirmation.grants }),
     ...plansOf(confirmation),
     votes: confirmation.votes.map((one) => toVote(one, call)),
     requestedAt: iso(confirmation.requestedAt),
@@ -237,6 +243,7 @@ function toVote(vote: Vote, { secrets }: CallRecord): ConfirmationVote {
     ...(vote.reason === undefined ? {} : { reason: vote.reason }),
     ...(vote.payload === undefined ? {} : { payload: vote.payload }),
     ...(vote.args === undefined ? {} : { args: redact(vote.args, secrets) }),
+    ...(vote.grant === undefined ? {} : { grant: vote.grant }),
   };
 }
 

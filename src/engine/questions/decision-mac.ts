@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "../../protocol/index.ts";
 import { hmac } from "../common/index.ts";
-import type { CallRecord, ConfirmationRecord, Vote } from "../ledger/index.ts";
+import type { CallRecord, ConfirmationRecord, GrantLimits, Vote } from "../ledger/index.ts";
 import type { Requirement } from "../people/index.ts";
 
 /** What a vote is about: this question, this call, this tool as it was shown, these arguments. */
@@ -12,10 +12,10 @@ export interface VotedOn {
 
 /**
  * Signs a vote over what makes it this decision and no other: its subject, verdict, approver, the person behind the
- * login, the requirement and the slot that it fills, its time and its payload.
+ * login, the requirement and the slot that it fills, its time, its payload and what it grants.
  */
 export function voteMac(secret: string, { confirmation, call }: VotedOn, vote: Omit<Vote, "mac">): string {
-  const { confirmed, by, person, slot, at, payload } = vote;
+  const { confirmed, by, person, slot, at, payload, grant } = vote;
   const requirement = slot === undefined ? undefined : confirmation.requirements[slot.requirement];
   const tuple = [
     "vote-v2",
@@ -30,6 +30,7 @@ export function voteMac(secret: string, { confirmation, call }: VotedOn, vote: O
     slot === undefined ? null : [slot.requirement, slot.place, membersOf(requirement)],
     at,
     payload === undefined ? null : canonicalJson(payload),
+    limitsOf(grant),
   ];
   return hmac(secret, JSON.stringify(tuple));
 }
@@ -59,6 +60,7 @@ export function questionMac(secret: string, asked: AskedOf): string {
     expiresAt,
     denials,
     escalations = [],
+    grants,
   } = asked;
   const tuple = [
     "question-v2",
@@ -77,6 +79,7 @@ export function questionMac(secret: string, asked: AskedOf): string {
       fills,
       membersOf({ from: to, count: 1, ...(group === undefined ? {} : { group }) }),
     ]),
+    limitsOf(grants),
   ];
   return hmac(secret, JSON.stringify(tuple));
 }
@@ -89,6 +92,10 @@ export function questionIsGenuine(secret: string | undefined, asked: Confirmatio
 function isSame(expected: string, found = ""): boolean {
   const [one, other] = [Buffer.from(expected), Buffer.from(found)];
   return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function limitsOf(limits: GrantLimits | undefined): string | null {
+  return limits === undefined ? null : canonicalJson({ ...limits });
 }
 
 // A list, so that a member that is absent and one that is undefined are signed alike.

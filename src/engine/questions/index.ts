@@ -13,6 +13,7 @@ export {
   type Question,
   type QuestionEscalation,
   signedQuestion,
+  withoutGrants,
   writeQuestions,
 } from "./ask.ts";
 export { takeBack, writeSuccessor } from "./ask-again.ts";

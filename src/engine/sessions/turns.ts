@@ -22,6 +22,7 @@ import {
   type EventDraft,
   type FrameKind,
   type FrameRecord,
+  type GrantUse,
   type IdempotentRequest,
   type Judge,
   type Known,
@@ -46,6 +47,7 @@ import {
   tooManyOpen,
   writeQuestions,
 } from "../questions/index.ts";
+import { applyGrants } from "./apply-grants.ts";
 import { checkFreeIds } from "./check-free-ids.ts";
 
 /** A user's message, and the agent that is to answer it. */
@@ -152,8 +154,14 @@ function planMessage(
 
 /** What happens to one call of a turn. */
 export type CallPlan =
-  | { readonly kind: "run"; readonly tool: LiveTool; readonly policy?: readonly PolicyNote[] }
-  | { readonly kind: "ask"; readonly question: Question }
+  | {
+      readonly kind: "run";
+      readonly tool: LiveTool;
+      readonly policy?: readonly PolicyNote[];
+      readonly grant?: GrantUse;
+    }
+  /** With the tool that a grant lets run. */
+  | { readonly kind: "ask"; readonly question: Question; readonly tool?: LiveTool }
   /** Answered without running: a hook's answer, a deny rule, a mistake of the model. */
   | {
       readonly kind: "answer";
@@ -208,7 +216,8 @@ export async function recordTurn(
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
-    const record = writeTurn(parts, draft, { session, frame, calls: input.calls });
+    const calls = applyGrants(parts, draft, { frame, calls: input.calls });
+    const record = writeTurn(parts, draft, { session, frame, calls });
     checkRoom(parts, draft);
     return { draft, value: { record, draft } };
   };
@@ -349,9 +358,18 @@ function newCall(
     status: "executing",
     attempt: 1,
     startedAt: now,
-    permit: permitFor(parts, call),
+    ...permission(parts, call, plan.grant),
   };
   return frame.owner === undefined ? running : { ...running, owner: frame.owner };
+}
+
+function permission(
+  parts: EngineParts,
+  call: Pick<CallRecord, "id" | "tool" | "argsDigest">,
+  grant: GrantUse | undefined,
+): Pick<CallRecord, "permit" | "grant"> {
+  if (grant === undefined) return { permit: permitFor(parts, call) };
+  return { permit: permitFor(parts, { ...call, grant }), grant };
 }
 
 function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue): EventDraft {

@@ -1,20 +1,28 @@
 import { CountersignError } from "../../protocol/index.ts";
 import { copyJson } from "../common/index.ts";
-import type {
-  CallRecord,
-  Commit,
-  CommitOutcome,
-  ConfirmationRecord,
-  FrameRecord,
-  Memo,
-  SessionName,
-  StepRecord,
-  Write,
+import {
+  type CallRecord,
+  type Commit,
+  type CommitOutcome,
+  type ConfirmationRecord,
+  type FrameRecord,
+  type GrantRecord,
+  type Memo,
+  type SessionName,
+  type StepRecord,
+  type Write,
+  withGrant,
 } from "../ledger/index.ts";
 import { archiveOver, eraseCall, eraseConfirmation, eraseFrame } from "./archive.ts";
 import { type Packed, type SessionDocument, stepName } from "./document.ts";
-import { entriesOfCall, entriesOfConfirmation, entriesOfFrame, NO_DEADLINE } from "./entries.ts";
-import { type LongValues, pack } from "./long-values.ts";
+import {
+  entriesOfCall,
+  entriesOfConfirmation,
+  entriesOfFrame,
+  entryOfGrant,
+  NO_DEADLINE,
+} from "./entries.ts";
+import { copyRow, type LongValues, pack } from "./long-values.ts";
 import type { Entry, ItemChange, StoreCommit } from "./store.ts";
 
 type Refused = Extract<CommitOutcome, { ok: false }>;
@@ -102,9 +110,7 @@ class RowsInWork<Row extends object> {
     const { entriesOf } = this.#kind;
     this.#changed.forEach((before, name) => {
       const old = before === undefined ? NONE : entriesOf(before);
-      const now = entriesOf(this.get(name) as Packed<Row>);
-      for (const entry of now) if (!has(old, entry)) add.push(entry);
-      for (const entry of old) if (!has(now, entry)) remove.push(entry);
+      compare(old, entriesOf(this.get(name) as Packed<Row>), { add, remove });
     });
   }
 
@@ -117,6 +123,15 @@ class RowsInWork<Row extends object> {
 }
 
 const NONE: readonly Entry[] = [];
+
+function compare(
+  old: readonly Entry[],
+  now: readonly Entry[],
+  { add, remove }: { readonly add: Entry[]; readonly remove: Entry[] },
+): void {
+  for (const entry of now) if (!has(old, entry)) add.push(entry);
+  for (const entry of old) if (!has(now, entry)) remove.push(entry);
+}
 
 function has(all: readonly Entry[], { facet, value, sort, id, note }: Entry): boolean {
   for (const each of all) {
@@ -144,6 +159,8 @@ class Work {
   readonly #calls: RowsInWork<CallRecord>;
   readonly #confirmations: RowsInWork<ConfirmationRecord>;
   readonly #steps: RowsInWork<StepRecord>;
+  readonly #grantsBefore: readonly GrantRecord[];
+  #grants: readonly GrantRecord[];
   #long: LongValues = {};
   #beforeTime: number | undefined;
   #fromTime: number | undefined;
@@ -160,6 +177,8 @@ class Work {
     this.#calls = new RowsInWork(CALLS, document?.calls);
     this.#confirmations = new RowsInWork(CONFIRMATIONS, document?.confirmations);
     this.#steps = new RowsInWork(STEPS, document?.steps);
+    this.#grantsBefore = document?.grants ?? [];
+    this.#grants = this.#grantsBefore;
   }
 
   apply(write: Write): Refused | undefined {
@@ -180,6 +199,8 @@ class Work {
         return this.#updateConfirmation(write);
       case "step":
         return this.#writeStep(write);
+      case "grant":
+        return this.#writeGrant(write);
       default:
         return this.#writeOutside(write);
     }
@@ -192,11 +213,14 @@ class Work {
       calls: this.#calls.all,
       confirmations: this.#confirmations.all,
       steps: this.#steps.all,
+      ...(this.#grants.length === 0 ? {} : { grants: this.#grants }),
     };
     const { document, rows, entries } = archiveOver(whole, this.#n);
     const add: Entry[] = [];
     const remove: Entry[] = [];
     for (const kind of [this.#confirmations, this.#calls, this.#frames]) kind.index(add, remove);
+    if (this.#grants !== this.#grantsBefore)
+      compare(this.#grantsBefore.flatMap(entryOfGrant), this.#grants.flatMap(entryOfGrant), { add, remove });
     add.push(...entries);
     const archived = hasMembers(this.#long) ? { ...rows, long: this.#long } : rows;
     return {
@@ -249,6 +273,13 @@ class Work {
     return undefined;
   }
 
+  #writeGrant({ grant, from, ahead }: WriteOf<"grant">): Refused | undefined {
+    if (this.#grants.find(({ id }) => id === grant.id)?.revision !== from) return ROW;
+    if (ahead === true) this.#beforeTime = Math.min(this.#beforeTime ?? NO_DEADLINE, grant.endsAt);
+    this.#grants = withGrant(this.#grants, copyRow(grant));
+    return undefined;
+  }
+
   #writeOutside(write: WriteOf<"state" | "remember" | "erase">): undefined {
     if (write.kind === "erase") this.#eraseRows();
     else if (write.kind === "remember") this.#items.push(toItem(write.memo));
@@ -268,6 +299,7 @@ class Work {
     this.#calls.replaceAll(eraseCall);
     this.#confirmations.replaceAll(eraseConfirmation);
     this.#steps.clear();
+    this.#grants = [];
     this.#long = {};
   }
 

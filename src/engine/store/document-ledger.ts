@@ -12,6 +12,7 @@ import type {
   DueWork,
   EventRange,
   FrameRecord,
+  GrantWithSession,
   KeyValueStore,
   Ledger,
   ListRequest,
@@ -32,6 +33,7 @@ import { listIdleSessions } from "./idle-sessions.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
 import { listConfirmations } from "./list-confirmations.ts";
+import { listGrants } from "./list-grants.ts";
 import { StoredOutbox } from "./outbox.ts";
 import { StoredOwners } from "./owners.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
@@ -210,6 +212,10 @@ export class DocumentLedger implements Ledger {
 
   unknownCalls(page: UnknownCallsRequest = {}): Promise<Page<CallRecord & { readonly truncated?: true }>> {
     return listUnknownCalls(this.#store, page);
+  }
+
+  grants(page?: PageRequest): Promise<Page<GrantWithSession>> {
+    return listGrants(this.#store, page);
   }
 
   async recall({

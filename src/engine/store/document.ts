@@ -4,6 +4,7 @@ import type {
   ChainHead,
   ConfirmationRecord,
   FrameRecord,
+  GrantRecord,
   SessionName,
   StepRecord,
   Vote,
@@ -39,6 +40,8 @@ export interface SessionDocument {
   readonly calls: readonly Packed<CallRecord>[];
   readonly confirmations: readonly Packed<ConfirmationRecord>[];
   readonly steps: readonly Packed<StepRecord>[];
+  /** Absent if there are none. */
+  readonly grants?: readonly GrantRecord[];
 }
 
 /** Tells a step from all others of its session. */

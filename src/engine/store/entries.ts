@@ -1,4 +1,4 @@
-import type { CallRecord, ConfirmationRecord, FrameRecord } from "../ledger/index.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, GrantRecord } from "../ledger/index.ts";
 import { dueAt, viewersOf } from "../people/index.ts";
 import type { Entry } from "./store.ts";
 
@@ -47,6 +47,11 @@ export function entriesOfCall(call: CallRecord): readonly Entry[] {
     default:
       return [];
   }
+}
+
+/** What finds a grant, by its end, until it is revoked. */
+export function entryOfGrant({ id, endsAt, revoked }: GrantRecord): readonly Entry[] {
+  return revoked === undefined ? [{ facet: "grant", value: "", sort: endsAt, id }] : [];
 }
 
 export function entriesOfFrame({ id, status, owner, turn, app, agent }: FrameRecord): readonly Entry[] {

@@ -9,7 +9,8 @@ export function toSession({
   version,
   document,
 }: Pick<LoadedDocument, "key" | "version" | "document">): SessionRecord {
-  return { key, version, ...document.head };
+  const { head, grants } = document;
+  return { key, version, ...head, ...(grants === undefined ? {} : { grants }) };
 }
 
 /** What a document alone says of a target; undefined where some of it has to be looked for in the log. */

@@ -126,13 +126,15 @@ async function commit(
   throw toError(outcome);
 }
 
-function toInput(id: string, { confirmed, payload, reason, args, version }: DecisionBody): DecisionInput {
+function toInput(id: string, body: DecisionBody): DecisionInput {
+  const { confirmed, payload, reason, args, grant, version } = body;
   return {
     id,
     confirmed,
     ...(payload === undefined ? {} : { payload }),
     ...(reason === undefined ? {} : { reason }),
     ...(args === undefined ? {} : { args }),
+    ...(grant === undefined ? {} : { grant }),
     ...(version === undefined ? {} : { version }),
   };
 }

@@ -4,6 +4,7 @@ import { serveCallerCalls } from "../calls/routes.ts";
 import { serveDeliveries } from "../deliveries/routes.ts";
 import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
+import { serveGrants } from "../grants/routes.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { serveNotices } from "../notices/routes.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
@@ -54,6 +55,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveCallerCalls(routes, site);
   serveDeliveries(routes, site);
   serveNotices(routes, site);
+  serveGrants(routes, site);
   serveStatistics(routes, site);
   serveIdentity(routes, site);
   refuseOtherMethods(routes);

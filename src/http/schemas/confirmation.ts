@@ -34,6 +34,18 @@ const requirement = z.object({
   approved: z.int().openapi({ description: "How many have approved." }),
 });
 
+/** How far a grant goes, or may go at most. */
+export const grantLimitsSchema: z.ZodType = z
+  .object({
+    forMs: z.int().openapi({ description: "How long it lasts, in milliseconds." }),
+    count: z.int().openapi({ description: "How many calls it lets run." }),
+    sum: z
+      .record(z.string(), z.number())
+      .optional()
+      .openapi({ description: "The most that these arguments may add up to, by their names." }),
+  })
+  .openapi("GrantLimits");
+
 const vote = z.object({
   confirmed: z.boolean(),
   by: z.object({
@@ -54,6 +66,7 @@ const vote = z.object({
   reason: z.string().optional(),
   payload: json.optional(),
   args: jsonObject.optional(),
+  grant: grantLimitsSchema.optional().openapi({ description: "What was granted with the approval." }),
 });
 
 const settlement = z
@@ -102,6 +115,9 @@ export const confirmationSchema: z.ZodType = z
     why: z.array(z.string()),
     requirements: z.array(requirement).openapi({ description: "Every one must be met." }),
     denials: z.int().openapi({ description: "How many denials are needed to deny." }),
+    grants: grantLimitsSchema.optional().openapi({
+      description: "The most that an approval may grant for further calls of this session; absent if nothing.",
+    }),
     reminders: z.array(time).optional(),
     escalations: z
       .array(
@@ -193,6 +209,10 @@ export const callSchema: z.ZodType = z
     session: z.string(),
     tool: z.string(),
     args: jsonObject,
+    grant: z
+      .object({ id: z.string(), by: z.array(z.string()) })
+      .optional()
+      .openapi({ description: "The grant that let it run without a question." }),
     attempt: z.int(),
     startedAt: time.optional(),
     endedAt: time.optional(),

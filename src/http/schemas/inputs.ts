@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import type { GrantTerms } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 
 // Unknown members are refused: a misspelt `args` must not approve the unchanged arguments.
@@ -23,14 +24,28 @@ export interface DecisionBody {
   readonly payload?: JsonValue | undefined;
   readonly reason?: string | undefined;
   readonly args?: JsonObject | undefined;
+  readonly grant?: GrantTerms | undefined;
   readonly version?: number | undefined;
 }
+
+// Checked by the engine, against what the rules allow.
+const grantTerms = z.custom<GrantTerms>(isJsonObject, "must be an object").openapi({
+  type: "object",
+  properties: {
+    forMs: { type: "integer", minimum: 1 },
+    count: { type: "integer", minimum: 1 },
+    sum: { type: "object", additionalProperties: { type: "number" } },
+  },
+  description:
+    "Further calls like this one run without asking, within these limits. What is left out is as far as the confirmation's `grants` go.",
+});
 
 const decisionShape = {
   confirmed: z.boolean(),
   payload: jsonValue.optional(),
   reason,
   args: jsonObject.optional(),
+  grant: grantTerms.optional(),
   version,
 };
 

@@ -153,6 +153,10 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "call-settled": (totals, { body }) =>
     body?.status === undefined ? totals : plus(totals, "calls", [body.status]),
   "late-result": nothing,
+  "grant-minted": nothing,
+  "grant-used": nothing,
+  "grant-refused": nothing,
+  "grant-revoked": nothing,
   "step-started": nothing,
   "step-done": nothing,
   "step-failed": nothing,

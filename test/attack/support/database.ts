@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { editCall, editConfirmation } from "../../support/ledger/edit-document.ts";
+import { editCall, editConfirmation, editGrant } from "../../support/ledger/edit-document.ts";
 
 /** Every table with its rows, each row as JSON. */
 export type Dump = Readonly<Record<string, readonly string[]>>;
@@ -12,6 +12,7 @@ export interface DatabaseFile extends Disposable {
   readonly url: string;
   editCall(id: string, edit: Parameters<typeof editCall>[2]): void;
   editConfirmation(id: string, edit: Parameters<typeof editConfirmation>[2]): void;
+  editGrant(id: string, edit: Parameters<typeof editGrant>[2]): void;
   /** All tables but the log. Documents without their moving parts if told so. */
   dump(options?: { readonly withoutVersions?: boolean }): Dump;
 }
@@ -34,6 +35,7 @@ export function createDatabaseFile(): DatabaseFile {
     url: `sqlite:${path}`,
     editCall: (id, edit) => inside((database) => editCall(database, id, edit)),
     editConfirmation: (id, edit) => inside((database) => editConfirmation(database, id, edit)),
+    editGrant: (id, edit) => inside((database) => editGrant(database, id, edit)),
     dump: ({ withoutVersions = false } = {}) =>
       inside((database) => {
         const tables = database.prepare("select name from sqlite_master where type = 'table' order by name");

@@ -3,6 +3,7 @@ import {
   type CallRecord,
   type ConfirmationRecord,
   documentText,
+  type GrantRecord,
   readDocumentText,
   type SessionDocument,
   type SessionName,
@@ -39,6 +40,14 @@ export function editConfirmation(
   }));
 }
 
+/** As `editCall`, for a grant of the session. */
+export function editGrant(database: DatabaseSync, id: string, edit: Edit<GrantRecord>): void {
+  editDocument(database, id, (document) => ({
+    ...document,
+    grants: (document.grants ?? []).map((grant) => (grant.id === id ? edited(grant, edit) : grant)),
+  }));
+}
+
 function edited<Row extends { readonly id: string }>(row: Row, edit: Edit<Row>): Row {
   const members = Object.entries({ ...row, ...edit }).filter(([, value]) => value !== null);
   return Object.fromEntries(members) as Row;
@@ -55,8 +64,8 @@ function editDocument(
       key: String(key),
       document: readDocumentText(String(key), name as unknown as SessionName, String(body)),
     }))
-    .find(({ document: { calls, confirmations } }) =>
-      [...calls, ...confirmations].some((row) => row.id === id),
+    .find(({ document: { calls, confirmations, grants = [] } }) =>
+      [...calls, ...confirmations, ...grants].some((row) => row.id === id),
     );
   if (found === undefined) throw new Error(`No document has the row ${id}.`);
   const after = edit(found.document);

@@ -1,5 +1,6 @@
 import type { JsonObject, StoredEvent } from "../../../protocol/index.ts";
 import { oneApproval } from "../../people/index.ts";
+import type { GrantRecord } from "../grant-record.ts";
 import type { Ledger } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records.ts";
 import { buildMemo, questionId, SessionWriter } from "./build.ts";
@@ -62,6 +63,7 @@ const call: Required<CallRecord> = {
   requesters: ["robot", "ana"],
   asker: { id: "robot", kind: "token", authenticated: true, roles: ["finance"] },
   permit: "p\u00e9rmit",
+  grant: { id: "s1.grant-g", by: ["ana", "Ž"] },
   argsDigest: "ad",
   definitionDigest: "dd",
   secrets: ["/a~1b", "/pin"],
@@ -123,6 +125,7 @@ const vote: Required<Vote> = {
   args: difficultValues(),
   mac: "mac",
   sentDigest: "sent",
+  grant: { forMs: 1, count: 2, sum: { amount: 0.1 } },
 };
 
 const confirmation: Required<ConfirmationRecord> = {
@@ -147,10 +150,41 @@ const confirmation: Required<ConfirmationRecord> = {
   expiresAt: 14,
   votes: [vote],
   denials: 2,
+  grants: { forMs: 3, count: 4, sum: { amount: 500 } },
   reminders: [{ at: 13, sent: true }],
   escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", fills: [0], reached: false }],
   mac: "mac",
   withdrawal: "session deleted",
+};
+
+const { reason: _reason, payload: _payload, args: _args, sentDigest: _sent, mac: _mac, ...approval } = vote;
+const { grant: _grant, ...approved } = approval;
+
+const grant: Required<GrantRecord> = {
+  id: "s1.grant-g",
+  session: "s1",
+  app: "bank",
+  agent: "teller",
+  tool: "transfer",
+  definitionDigest: "dd",
+  confirmation: questionId("s1", "c"),
+  requesters: ["ana", "Ž"],
+  requirements: oneApproval({ roles: ["boss"] }),
+  escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", fills: [0], reached: false }],
+  approvals: [approved],
+  limits: { forMs: 5, count: 6, sum: { amount: 0.3 } },
+  mintedAt: 15,
+  endsAt: 20,
+  uses: 1,
+  spent: JSON.parse('{"__proto__":"0.1","amount":"0.2"}') as { [argument: string]: string },
+  revision: 2,
+  revoked: {
+    at: 16,
+    reason: "☃",
+    by: { id: "boss", kind: "oidc", authenticated: true },
+    via: "cli",
+  },
+  mac: "mac",
 };
 
 const event: StoredEvent = {
@@ -187,6 +221,7 @@ async function writeAll(ledger: Ledger, { clock }: LedgerSubject): Promise<void>
         value: difficultValues(),
       },
     },
+    { kind: "grant", grant },
     { kind: "state", scope: "session", delta: difficultValues() },
     { kind: "state", scope: "app", delta: difficultValues() },
     { kind: "remember", memo: buildMemo("k", { response: difficultValues(), expiresAt: clock.now() + 9 }) },
@@ -215,6 +250,7 @@ export const fidelityCases: readonly LedgerCase[] = [
       checkEqual(snapshot?.call, call, "the call");
       checkEqual(snapshot?.confirmation, confirmation, "the confirmation");
       checkEqual(snapshot?.frame, frame, "the frame");
+      checkEqual(snapshot?.session.grants, [grant], "the grant");
       checkEqual(await ledger.events("s1"), [event], "the event");
       checkEqual(await ledger.state("s1"), difficultValues(), "state");
       checkEqual(snapshot?.session.id, "id with 'quotes' / and ☃", "the session's id");

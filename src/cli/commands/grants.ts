@@ -1,0 +1,88 @@
+import type { Grant } from "../../engine/index.ts";
+import { type Command, LEDGER_FLAG } from "../command.ts";
+import { absoluteTime } from "../duration.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inert, type Output } from "../output.ts";
+import { localPrincipal, VIA, withEngine } from "../wiring.ts";
+
+const PAGE = 200;
+
+export const grantsList: Command = {
+  name: "grants list",
+  summary: "list the grants: approvals that let further calls run without asking",
+  usage: "",
+  about:
+    "Lists the grants that are not over: which agent may call which tool, in which session, how often and until when, what " +
+    "is used, and who gave it.",
+  flags: LEDGER_FLAG,
+  examples: [
+    { line: "grants list", says: "all grants that are not over" },
+    { line: "grants list --json", says: "the same, as JSON" },
+  ],
+  run(invocation) {
+    const { output, flags } = invocation;
+    return withEngine(invocation, async (engine) => {
+      const items: Grant[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+        const found = await engine.grants({ by: localPrincipal(), ...page });
+        items.push(...found.items);
+        cursor = found.next;
+        if (cursor === undefined) break;
+      }
+      if (flags.has("json")) output.json({ items });
+      else printAll(output, items);
+      return EXIT.ok;
+    });
+  },
+};
+
+export const grantsRevoke: Command = {
+  name: "grants revoke",
+  summary: "revoke a grant: people are asked again",
+  usage: "<id> [--reason TEXT]",
+  about:
+    "<id> is the id that `grants list` prints. No later call runs under the grant, on any server. A call that has started is " +
+    "not stopped. Revoking twice is harmless. It is recorded.",
+  words: { names: ["<id>"] },
+  flags: {
+    reason: { type: "string", value: "TEXT", help: "recorded with it" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "grants revoke 01kdvdna00mr4b3y6tv1m675hw.grant-01kdvdnb", says: "people are asked again" },
+  ],
+  run(invocation) {
+    const [id = ""] = invocation.words;
+    const { output, flags } = invocation;
+    return withEngine(invocation, async (engine) => {
+      const reason = flags.text("reason");
+      const acting = { by: localPrincipal(), via: VIA, ...(reason === undefined ? {} : { reason }) };
+      const grant = await engine.revokeGrant(id, acting);
+      if (flags.has("json")) output.json(grant);
+      else output.line(`Revoked: ${inert(grant.id)}, by ${inert(grant.revoked?.by ?? "")}.`);
+      return EXIT.ok;
+    });
+  },
+};
+
+function printAll(output: Output, grants: readonly Grant[]): void {
+  if (grants.length === 0) return output.line("There are no grants.");
+  for (const grant of grants) printOne(output, grant);
+  output.line();
+  output.prose("`countersign grants revoke <id>` ends one: people are asked again.");
+}
+
+function printOne(output: Output, grant: Grant): void {
+  const { id, tool, status, app, agent, session, user, by, uses, limits, spent, endsAt } = grant;
+  output.line(`${output.style("yellow", inert(id))}  ${output.style("bold", inert(tool))}  ${status}`);
+  const who = agent === app ? inert(app) : `${inert(app)}, agent ${inert(agent)}`;
+  output.prose(`${who}, session ${inert(session)}, for ${inert(user)}`, "    ");
+  output.prose(`given by ${by.map((name) => inert(name)).join(", ")}`, "    ");
+  const sums = Object.entries(limits.sum ?? {}).map(([argument, most]) => {
+    const used = Object.hasOwn(spent, argument) ? spent[argument] : "0";
+    return `, ${used} of ${most} in sum of ${inert(argument)}`;
+  });
+  output.prose(`${uses} of ${limits.count} calls${sums.join("")} used`, "    ");
+  output.prose(`until ${absoluteTime(Date.parse(endsAt))}`, "    ");
+}

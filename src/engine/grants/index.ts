@@ -1,0 +1,13 @@
+/**
+ * Grants: an approval that also lets further calls of the same kind run without asking again. Decided here: how far a
+ * grant may go (never further than every rule that asks allows); whether one lets this call run, and what it has left;
+ * how amounts are added up, exactly; what is signed; who may revoke one. A grant is minted, used and revoked in the
+ * document of its session, so a use and the start of its call are one commit. Whatever is unclear: a person is asked.
+ */
+
+export { grantStops } from "./grant-stops.ts";
+export { flawOfLimits, type GrantTerms, readTerms, sameLimits, tightest } from "./limits.ts";
+export { type Grant, type GrantStatus, listGrants, mayRevoke, toGrant } from "./list.ts";
+export { hasRoomForGrant, mintGrant } from "./mint.ts";
+export { type Revoked, type RevokeRefusal, revokeAllIn, revokeGrant } from "./revoke.ts";
+export { type GrantedCall, useGrant } from "./use.ts";

@@ -1,0 +1,82 @@
+import type { ErrorCode } from "../../protocol/index.ts";
+import { sessionOf } from "../common/index.ts";
+import type { Decider } from "../decisions/index.ts";
+import { Draft, type GrantRecord, type GrantRevocation, type SessionRecord, transact } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { signedGrant } from "./grant-mac.ts";
+import { mayRevoke } from "./list.ts";
+
+/** A revoked grant. It is not used by any later commit, in any process. */
+export interface Revoked {
+  readonly ok: true;
+  readonly grant: GrantRecord;
+  readonly session: SessionRecord;
+  /** Somebody had revoked it before. */
+  readonly repeated: boolean;
+}
+
+export interface RevokeRefusal {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** Revokes a grant. Those who may decide such a call may, and operators. What it let start is not stopped. */
+export async function revokeGrant(
+  parts: EngineParts,
+  id: string,
+  { by, via, reason }: Decider & { readonly reason?: string },
+): Promise<Revoked | RevokeRefusal> {
+  return transact<Revoked | RevokeRefusal>(parts, { sessionKey: sessionOf(id) }, (snapshot) => {
+    const grant = snapshot?.session.grants?.find((one) => one.id === id);
+    if (snapshot === undefined || grant === undefined)
+      return { value: refusal("unknown-grant", `There is no grant ${id}, or it was over long ago.`) };
+    const { session, now } = snapshot;
+    if (!mayRevoke(grant, by, { directory: parts.directory, now }))
+      return { value: refusal("not-an-approver", `${by.id} may not revoke the grant ${id}.`) };
+    if (grant.revoked !== undefined) return { value: { ok: true, grant, session, repeated: true } };
+    const draft = new Draft(parts, now, session).sync();
+    const { id: who, kind, authenticated } = by;
+    const revoked = {
+      at: now,
+      by: { id: who, kind, authenticated },
+      via,
+      ...(reason === undefined ? {} : { reason }),
+    };
+    return {
+      draft,
+      value: { ok: true, grant: writeRevocation(parts, draft, grant, revoked), session, repeated: false },
+    };
+  });
+}
+
+/** Revokes all grants of a session, and says how many. */
+export async function revokeAllIn(
+  parts: EngineParts,
+  session: string,
+  why: Omit<GrantRevocation, "at">,
+): Promise<number> {
+  return transact<number>(parts, { sessionKey: session }, (snapshot) => {
+    const live = (snapshot?.session.grants ?? []).filter(({ revoked }) => revoked === undefined);
+    if (snapshot === undefined || live.length === 0) return { value: 0 };
+    const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
+    for (const grant of live) writeRevocation(parts, draft, grant, { ...why, at: snapshot.now });
+    return { draft, value: live.length };
+  });
+}
+
+function writeRevocation(
+  parts: EngineParts,
+  draft: Draft,
+  grant: GrantRecord,
+  revoked: GrantRevocation,
+): GrantRecord {
+  const { at: _at, ...told } = revoked;
+  const { id, tool, uses } = grant;
+  draft.journal("grant-revoked", { grant: id, tool, uses, ...told });
+  return draft.putGrant(signedGrant(parts, { ...grant, revoked, revision: grant.revision + 1 }));
+}
+
+function refusal(code: ErrorCode, message: string): RevokeRefusal {
+  return { ok: false, code, message };
+}

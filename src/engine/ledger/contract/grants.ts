@@ -1,0 +1,109 @@
+import { oneApproval } from "../../people/index.ts";
+import type { GrantRecord } from "../grant-record.ts";
+import { questionId, SessionWriter } from "./build.ts";
+import { checkEqual } from "./check.ts";
+import type { LedgerCase } from "./subject.ts";
+
+const OK = { ok: true } as const;
+const ROW = { ok: false, conflict: "row" } as const;
+const DEADLINE = { ok: false, conflict: "deadline" } as const;
+
+function buildGrant(session: string, name: string, over: Partial<GrantRecord> = {}): GrantRecord {
+  return {
+    id: `${session}.grant-${name}`,
+    session,
+    app: "bank",
+    agent: "teller",
+    tool: "transfer",
+    definitionDigest: "definition-digest",
+    confirmation: questionId(session, "c"),
+    requesters: ["ana"],
+    requirements: oneApproval("requester"),
+    approvals: [],
+    limits: { forMs: 1_000, count: 3 },
+    mintedAt: 0,
+    endsAt: 1_000,
+    uses: 0,
+    spent: {},
+    revision: 1,
+    ...over,
+  };
+}
+
+export const grantCases: readonly LedgerCase[] = [
+  {
+    name: "a grant changes only from the revision that the write names",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const grant = buildGrant("s1", "g", { endsAt: clock.now() + 1_000 });
+      const used = { ...grant, uses: 1, revision: 2 };
+      checkEqual(await writer.commit([{ kind: "grant", grant: used, from: 1 }]), ROW, "before it is there");
+      checkEqual(await writer.commit([{ kind: "grant", grant }]), OK, "a new one");
+      checkEqual(await writer.commit([{ kind: "grant", grant }]), ROW, "a second time");
+      checkEqual(await writer.commit([{ kind: "grant", grant: used, from: 1 }]), OK, "the right revision");
+      checkEqual(await writer.commit([{ kind: "grant", grant: used, from: 1 }]), ROW, "the same use again");
+      const found = await ledger.load({ sessionKey: "s1" });
+      checkEqual(found?.session.grants, [used], "the grant");
+    },
+  },
+  {
+    name: "with `ahead`, a grant changes only before its end by the ledger's clock",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const grant = buildGrant("s1", "g", { endsAt: clock.now() + 1_000 });
+      await writer.commit([{ kind: "grant", grant }]);
+      const use = (uses: number) =>
+        writer.commit([
+          { kind: "grant", grant: { ...grant, uses, revision: uses + 1 }, from: uses, ahead: true },
+        ]);
+      checkEqual(await use(1), OK, "before the end");
+      await clock.advance(1_000);
+      checkEqual(await use(2), DEADLINE, "at the end");
+    },
+  },
+  {
+    name: "grants are listed by their end, without those that are over, revoked or erased",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const now = clock.now();
+      const [one, two] = [new SessionWriter(ledger, "s1"), new SessionWriter(ledger, "s2")];
+      const late = buildGrant("s1", "late", { endsAt: now + 9_000, mintedAt: now });
+      const early = buildGrant("s2", "early", { endsAt: now + 5_000, mintedAt: now });
+      const over = buildGrant("s1", "over", { endsAt: now + 10, mintedAt: now });
+      await one.commit([
+        { kind: "grant", grant: over },
+        { kind: "grant", grant: late },
+      ]);
+      await two.commit([{ kind: "grant", grant: early }]);
+      await clock.advance(10);
+      const listed = async () => (await ledger.grants()).items.map(({ grant }) => grant.id);
+      checkEqual(await listed(), ["s2.grant-early", "s1.grant-late"], "by their end");
+      const { items, next } = await ledger.grants({ limit: 1 });
+      checkEqual(items[0]?.session.id, "s2", "the session of the first");
+      const rest = await ledger.grants({ limit: 1, ...(next === undefined ? {} : { cursor: next }) });
+      checkEqual(rest.items[0]?.grant, late, "the second page");
+      const revoked = { ...early, revoked: { at: now }, revision: 2 };
+      await two.commit([{ kind: "grant", grant: revoked, from: 1 }]);
+      checkEqual(await listed(), ["s1.grant-late"], "without the revoked one");
+      await one.commit([{ kind: "erase" }]);
+      checkEqual(await listed(), [], "without the erased one");
+    },
+  },
+  {
+    name: "a new grant takes the place of those that are over",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const now = clock.now();
+      const ended = buildGrant("s1", "ended", { endsAt: now + 10, mintedAt: now });
+      const revoked = buildGrant("s1", "revoked", { endsAt: now + 99, mintedAt: now, revoked: { at: now } });
+      const live = buildGrant("s1", "live", { endsAt: now + 99, mintedAt: now });
+      for (const grant of [ended, live, revoked]) await writer.commit([{ kind: "grant", grant }]);
+      const grant = buildGrant("s1", "new", { endsAt: now + 99, mintedAt: now + 10 });
+      await writer.commit([{ kind: "grant", grant }]);
+      checkEqual((await ledger.load({ sessionKey: "s1" }))?.session.grants, [live, grant], "the grants");
+    },
+  },
+];
