@@ -118,7 +118,7 @@ export default defineConfig({
       {
         test: {
           name: "race-postgres",
-          include: ["test/race/{approvals,awaited,stopped,votes,wake-up}.test.ts"],
+          include: ["test/race/{approvals,awaited,grants,stopped,votes,wake-up}.test.ts"],
           env: { COUNTERSIGN_TEST_STORE: "postgres" },
           globalSetup: [POSTGRES, BUNDLE],
           testTimeout: 120_000,

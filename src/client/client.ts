@@ -120,11 +120,7 @@ export interface GrantsClient {
     options?: CallOptions,
   ): Promise<ListPage<Grant>>;
   /** No later call runs under it. Repeating it is harmless. */
-  revoke(
-    id: string,
-    revocation?: { readonly reason?: string },
-    options?: CallOptions,
-  ): Promise<Grant>;
+  revoke(id: string, revocation?: { readonly reason?: string }, options?: CallOptions): Promise<Grant>;
 }
 
 /** A typed client of a Countersign server. Refusals are thrown as `CountersignProblem`. */

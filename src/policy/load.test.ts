@@ -30,6 +30,7 @@ rules:
     remind: [1h]
     escalate: [{ after: 1h, to: cfo }]
     amendable: [amount]
+    grants: { longest: 1h, count: 20, sum: { arg: amount, most: 500.5 } }
   - id: no-night
     match: { tool: [pay, "refund*"] }
     when: time.hour < 6
@@ -71,6 +72,7 @@ test("a whole file: every member reaches the verdict", () => {
       escalate: [{ afterMs: 3_600_000, to: { users: ["carl"] }, group: "cfo" }],
       amendable: ["amount"],
       hint: "Pay 5000 to [redacted]?",
+      grants: { forMs: 3_600_000, count: 20, sum: { amount: 500.5 } },
     },
     { rule: "watch", outcome: "deny", observe: true, reason: "policy rule watch" },
   ]);
@@ -79,6 +81,14 @@ test("a whole file: every member reaches the verdict", () => {
   expect(policy.person("github:ana")).toBe("ana");
   expect(policy.person("bob")).toBe("bob");
   expect(policy.voteMaxAgeMs).toBe(43_200_000);
+});
+
+test("a rule that could not be judged allows no grants", () => {
+  const policy = parsePolicy("policy.yaml", WHOLE);
+  const call = exampleCall({ app: "bank1", args: { amount: "much" }, shown: {} });
+  const [verdict] = [policy.judge(call)].flat();
+  expect(verdict).toMatchObject({ rule: "big-pay", outcome: "confirm" });
+  expect(verdict).not.toHaveProperty("grants");
 });
 
 test("the version is of what the file says, not of how it is written; the text gives the same version", () => {
@@ -150,7 +160,14 @@ test.each<[string, string]>([
     rule("then: confirm", "notRequester: true", "require: [{ from: some }, { from: requester }]"),
     '6:39: rule a: require.from is "requester", but notRequester says',
   ],
-  [rule("then: confirm", "grants: { longest: 1h }"), '5:5: a rule has no member "grants"'],
+  [rule("then: confirm", "grants: { longest: 1h }"), "5:13: rule a: grants lacks count"],
+  [rule("then: confirm", "grants: { count: 1 }"), "5:13: rule a: grants lacks longest"],
+  [rule("then: confirm", "grants: { longest: 1h, count: 0 }"), "5:35: rule a: grants.count must be a whole"],
+  ...["0", "-5", "1e308", ".nan", ".inf", '"5"', "1234567890.1234567"].map((most): [string, string] => [
+    rule("then: confirm", `grants: { longest: 1h, count: 1, sum: { arg: a, most: ${most} } }`),
+    "rule a: grants.sum.most must be a number greater than 0 with at most 15 digits",
+  ]),
+  [rule("then: deny", "grants: { longest: 1h, count: 1 }"), "grants is only for rules with then: confirm"],
   ["groups: { a: [group:b], b: [group:a] }\nrules: []", "1:29: groups.a contains itself: a, b, a"],
   ["groups: { a: [group:a] }\nrules: []", "1:15: groups.a contains itself: a, a"],
   ["groups: { a: [group:b] }\nrules: []", '1:15: there is no group "b"'],

@@ -6,6 +6,8 @@ import {
   type JournalRecord,
   ManualClock,
   OutcomeUnknown,
+  type Policy,
+  type PolicyVerdict,
   toPrincipal,
 } from "../../src/engine/index.ts";
 import { tryApprove } from "../../src/engine/testing/try-decide.ts";
@@ -80,6 +82,8 @@ export interface Ids {
     readonly key: string;
     readonly proof: { readonly token: string; readonly attempt: number };
   };
+  /** A grant of ana's, for further calls of her program. */
+  readonly grant: string;
   /** The number of a message to the channel `pager` that was given up. */
   readonly unsent: number;
   /** A notice that nobody has acknowledged. */
@@ -98,11 +102,19 @@ const TOOLS: readonly {
   { name: "stray" },
 ];
 
+const GRANTABLE: PolicyVerdict = {
+  outcome: "confirm",
+  reason: "orders",
+  grants: { forMs: 3_600_000, count: 5 },
+};
+
+const policy: Policy = ({ tool: name }) => (name === "order" ? GRANTABLE : undefined);
+
 export async function startAttackedServer(): Promise<AttackedServer> {
   const file = createDatabaseFile();
   onTestFinished(() => file[Symbol.dispose]());
   const clock = new ManualClock();
-  const engine = await createEngine({ ledger: await createLedger(file.url, { clock }), clock });
+  const engine = await createEngine({ ledger: await createLedger(file.url, { clock }), clock, policy });
   onTestFinished(() => engine.close());
   let runs = 0;
   const runner = new Runner({ agent: deskAgent(() => (runs += 1)), engine });
@@ -207,13 +219,18 @@ async function askQuestions(runner: Runner, engine: Engine, now: () => number): 
   return { pay, wire, named, bobs, denied, lost, stray, unsent, notice, ...(await askAsProgram(engine)) };
 }
 
-async function askAsProgram(engine: Engine): Promise<Pick<Ids, "allowed" | "claimed">> {
+async function askAsProgram(engine: Engine): Promise<Pick<Ids, "allowed" | "claimed" | "grant">> {
   const by = toPrincipal({ id: "ana", kind: "token", authenticated: true, scopes: ["propose"] });
   const call = { by, app: "shop", tool: "refund", args: { amount: 1 }, requireConfirmation: false };
   for (const key of ["allowed", "claimed"]) await engine.callers.propose({ ...call, key });
   const { claim } = await engine.callers.claim({ by: "ana", key: "claimed" }, { leaseMs: 3_600_000 });
   const proof = { token: claim?.token ?? "", attempt: claim?.attempt ?? 0 };
-  return { allowed: "allowed", claimed: { key: "claimed", proof } };
+  const order = { ...call, tool: "order", key: "order", thread: "orders" };
+  const { confirmation } = await engine.callers.propose(order);
+  const ana = { ...by, scopes: ["decide"] };
+  await engine.approve(confirmation?.id ?? "", { by: ana, grant: {} });
+  const [grant] = (await engine.grants({ by: ana })).items;
+  return { allowed: "allowed", claimed: { key: "claimed", proof }, grant: grant?.id ?? "" };
 }
 
 async function makeTokens(tokens: Tokens, clock: ManualClock): Promise<Record<TokenName, string>> {

@@ -142,6 +142,12 @@ export const ROUTES: { readonly [route: string]: Route } = {
     request: ({ notice }) => ({ path: `/v1/notices/${notice}/acknowledgement`, body: {} }),
     scopes: ["admin"],
   },
+  "GET /v1/grants": { request: at("/v1/grants"), scopes: LOOK },
+  "POST /v1/grants/{id}/revoke": {
+    request: ({ grant }) => ({ path: `/v1/grants/${grant}/revoke`, body: {} }),
+    scopes: ["decide", "admin"],
+    asAnother: [404],
+  },
   "GET /list-apps": { request: at("/list-apps"), scopes: ["read", "run"] },
   "POST /apps/{app}/users/{user}/sessions": {
     request: at("/apps/desk/users/ana/sessions", {}),

@@ -66,10 +66,10 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
 // Other approvers would be people whom the rule did not name, and without approvers the card would wait forever.
 function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
   const what = `The policy rule "${rule}"`;
-  const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1, grants } = verdict;
+  const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1 } = verdict;
   try {
-    const excess = grants === undefined ? undefined : flawOfLimits(grants);
-    if (excess !== undefined) return `${what} has grants that mean nothing: ${excess}.`;
+    const odd = flawOfGrants(verdict);
+    if (odd !== undefined) return `${what} has grants that mean nothing: ${odd}.`;
     checkAsking(what, {
       ...(approvers === undefined ? {} : { approvers }),
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
@@ -87,6 +87,10 @@ function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
   } catch (error) {
     return errorText(error);
   }
+}
+
+function flawOfGrants({ grants }: PolicyVerdict): string | undefined {
+  return grants === undefined ? undefined : flawOfLimits(grants);
 }
 
 function toVerdict(verdict: PolicyVerdict): Verdict {

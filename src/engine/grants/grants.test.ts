@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { JsonValue } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { PolicyVerdict } from "../gate/index.ts";
-import type { JsonValue } from "../../protocol/index.ts";
 import { approver, BOT, HOUR, Payments } from "../testing/granting.ts";
 
 let shop: Payments;
@@ -160,13 +160,13 @@ describe("a grant is not for", () => {
   });
 });
 
-describe("who may grant what", () => {
-  async function tried(grant: object, by = "ana", more: object = {}) {
-    const { confirmation } = await shop.pay();
-    const input = { id: confirmation?.id ?? "", confirmed: true, grant, ...more };
-    return shop.engine.decisions.decide(input, { by: approver(by) });
-  }
+async function tried(grant: object, by = "ana", more: object = {}) {
+  const { confirmation } = await shop.pay();
+  const input = { id: confirmation?.id ?? "", confirmed: true, grant, ...more };
+  return shop.engine.decisions.decide(input, { by: approver(by) });
+}
 
+describe("who may grant what", () => {
   test.each([
     [{ count: 4 }],
     [{ forMs: HOUR + 1 }],
@@ -307,7 +307,11 @@ describe("revoking", () => {
     shop.policy.grants = { forMs: HOUR, count: 100, sum: { amount: 1_000 } };
     const id = await shop.grant();
     const pays = Array.from({ length: 16 }, () => shop.pay());
-    await Promise.all([...pays.slice(0, 8), shop.engine.revokeGrant(id, { by: approver("ana") }), ...pays.slice(8)]);
+    await Promise.all([
+      ...pays.slice(0, 8),
+      shop.engine.revokeGrant(id, { by: approver("ana") }),
+      ...pays.slice(8),
+    ]);
     const records = await shop.ledger.journal.records({ after: 0, limit: 1_000 });
     const kinds = records.map(({ kind }) => kind);
     const revoked = kinds.indexOf("grant-revoked");
@@ -342,7 +346,7 @@ describe("what a use counts", () => {
     const named = { by: "bot", key: call.key };
     const { claim } = await shop.engine.callers.claim(named, { leaseMs: 60_000 });
     if (claim === undefined) throw new Error("no claim");
-    await shop.engine.callers.end(named, claim, { kind: "failed", error: "no money" });
+    await shop.engine.callers.end(named, claim, { kind: "failed", error: { error: "no money" } });
     expect(await shop.pay()).toMatchObject({ status: "pending" });
   });
 

@@ -79,7 +79,11 @@ export function toGrant(
   };
 }
 
-function toRevocation({ at, by, reason }: NonNullable<GrantRecord["revoked"]>): NonNullable<Grant["revoked"]> {
+function toRevocation({
+  at,
+  by,
+  reason,
+}: NonNullable<GrantRecord["revoked"]>): NonNullable<Grant["revoked"]> {
   return {
     at: new Date(at).toISOString(),
     ...(by === undefined ? {} : { by: by.id }),

@@ -1,6 +1,6 @@
 import type {
-  ConfirmationRecord,
   CallRecord,
+  ConfirmationRecord,
   Draft,
   GrantApproval,
   GrantLimits,
@@ -36,25 +36,28 @@ export function mintGrant(
 ): GrantRecord {
   const { requesters, requirements, escalations, votes } = confirmation;
   const approvals = votes.filter(({ confirmed }) => confirmed).map(toApproval);
-  const grant = signedGrant(parts, asStored({
-    id: `${call.session}.grant-${parts.newId(draft.now)}`,
-    session: call.session,
-    app: call.app,
-    agent: call.agent,
-    tool: call.tool,
-    definitionDigest: call.definitionDigest,
-    confirmation: confirmation.id,
-    requesters,
-    requirements,
-    ...(escalations === undefined ? {} : { escalations }),
-    approvals,
-    limits,
-    mintedAt: draft.now,
-    endsAt: draft.now + limits.forMs,
-    uses: 0,
-    spent: {},
-    revision: 1,
-  }));
+  const grant = signedGrant(
+    parts,
+    asStored({
+      id: `${call.session}.grant-${parts.newId(draft.now)}`,
+      session: call.session,
+      app: call.app,
+      agent: call.agent,
+      tool: call.tool,
+      definitionDigest: call.definitionDigest,
+      confirmation: confirmation.id,
+      requesters,
+      requirements,
+      ...(escalations === undefined ? {} : { escalations }),
+      approvals,
+      limits,
+      mintedAt: draft.now,
+      endsAt: draft.now + limits.forMs,
+      uses: 0,
+      spent: {},
+      revision: 1,
+    }),
+  );
   draft.sync().putGrant(grant);
   const { id, agent, tool, definitionDigest, endsAt } = grant;
   const by = givers(grant);

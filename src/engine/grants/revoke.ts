@@ -1,7 +1,13 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { sessionOf } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
-import { Draft, type GrantRecord, type GrantRevocation, type SessionRecord, transact } from "../ledger/index.ts";
+import {
+  Draft,
+  type GrantRecord,
+  type GrantRevocation,
+  type SessionRecord,
+  transact,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { signedGrant } from "./grant-mac.ts";
 import { mayRevoke } from "./list.ts";
@@ -50,8 +56,22 @@ export async function revokeGrant(
   });
 }
 
-/** Revokes all grants of a session, and says how many. */
-export async function revokeAllIn(
+/** Revokes all grants of the ledger that are not over, and says how many. */
+export async function revokeAll(parts: EngineParts, why: Omit<GrantRevocation, "at">): Promise<number> {
+  let count = 0;
+  for (let cursor: string | undefined; ; ) {
+    const page = await parts.ledger.grants({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    const { items, next } = page;
+    for (const session of new Set(items.map(({ session: { key } }) => key)))
+      count += await revokeAllIn(parts, session, why);
+    if (next === undefined) return count;
+    cursor = next;
+  }
+}
+
+const PAGE = 200;
+
+async function revokeAllIn(
   parts: EngineParts,
   session: string,
   why: Omit<GrantRevocation, "at">,

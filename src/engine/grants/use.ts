@@ -130,7 +130,8 @@ function judgeSums({ limits, spent }: GrantRecord, { args, unparsed }: GrantedCa
     if (amount === undefined) return odd(argument, "is not a plain number, 0 or more");
     if (before === undefined || limit === undefined) return odd(argument, "cannot be added up");
     const after = plus(before, amount);
-    if (isMore(after, limit)) return odd(argument, `would add up to ${amountText(after)}; the most is ${most}`);
+    if (isMore(after, limit))
+      return odd(argument, `would add up to ${amountText(after)}; the most is ${most}`);
     sums.set(argument, amountText(after));
   }
   return { ok: true, spent: Object.fromEntries(sums) };

@@ -22,6 +22,14 @@ export type {
 export { afterCommit, type Committed } from "./committed.ts";
 export { Draft, type EventDraft } from "./draft.ts";
 export {
+  type GrantApproval,
+  type GrantLimits,
+  type GrantRecord,
+  type GrantRevocation,
+  type GrantUse,
+  withGrant,
+} from "./grant-record.ts";
+export {
   type IdempotentRequest,
   KEY_KNOWN_MS,
   type Recalled,
@@ -32,14 +40,6 @@ export {
   toRememberedRun,
 } from "./idempotency.ts";
 export { InFlight } from "./in-flight.ts";
-export {
-  type GrantApproval,
-  type GrantLimits,
-  type GrantRecord,
-  type GrantRevocation,
-  type GrantUse,
-  withGrant,
-} from "./grant-record.ts";
 export type { KeyValueStore, StoredItem } from "./key-value-store.ts";
 export type { DuePlace, DueWork, Ledger } from "./ledger.ts";
 export type { LedgerStats } from "./ledger-stats.ts";

@@ -45,7 +45,7 @@ async function callOf(confirmation: string): Promise<CallRecord | undefined> {
 test("what was approved and had not begun becomes unknown, and is not run by whoever hosts it", async () => {
   const [approved, waits] = [await ask("approved"), await ask("waits")];
   await engine.approve(approved, { by: ana });
-  expect(await engine.markRestored(operator)).toEqual({ sessions: 2, calls: 1, waiting: 1 });
+  expect(await engine.markRestored(operator)).toEqual({ sessions: 2, calls: 1, waiting: 1, grants: 0 });
   const host = new Engine({ ledger, clock });
   hostIn(host);
   await host.work({ once: true });
@@ -65,7 +65,7 @@ test("what was approved and had not begun becomes unknown, and is not run by who
 test("a question that was open says that it may have been decided since, once, and what was seen before is stale", async () => {
   const waits = await ask("waits");
   for (let times = 0; times < 2; times++)
-    expect(await engine.markRestored(operator)).toEqual({ sessions: 1, calls: 0, waiting: 1 });
+    expect(await engine.markRestored(operator)).toEqual({ sessions: 1, calls: 0, waiting: 1, grants: 0 });
   const { confirmation } = (await ledger.load({ confirmation: waits })) ?? {};
   expect(confirmation).toMatchObject({ status: "requested", shownVersion: 2 });
   expect(
@@ -118,7 +118,7 @@ test("said twice, or after a crash halfway, it does what is left and nothing els
     calls: 103,
   });
   expect(told).toEqual([100, 103]);
-  expect(await engine.markRestored(operator)).toEqual({ sessions: 103, calls: 0, waiting: 0 });
+  expect(await engine.markRestored(operator)).toEqual({ sessions: 103, calls: 0, waiting: 0, grants: 0 });
 });
 
 test("a call that somebody began meanwhile is theirs", async () => {

@@ -1,6 +1,6 @@
 import { writeUnknown } from "../calls/index.ts";
 import type { Decider } from "../decisions/index.ts";
-import { revokeAllIn } from "../grants/index.ts";
+import { revokeAll } from "../grants/index.ts";
 import type { ActedBy } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -37,7 +37,8 @@ export async function markRestored(
   decider: Decider,
   onProgress: (report: RestoreReport) => void = () => {},
 ): Promise<RestoreReport> {
-  const total = { sessions: 0, calls: 0, waiting: 0, grants: 0 };
+  const grants = await revokeAll(parts, told(MAY_BE_USED_UP, decider));
+  const total = { sessions: 0, calls: 0, waiting: 0, grants };
   for (let after = ""; ; ) {
     const streams = await parts.ledger.journal.streams(after, BATCH);
     const keys = streams.map(({ key }) => key);
@@ -46,11 +47,10 @@ export async function markRestored(
     // Most sessions have nothing open, so they are checked in parallel.
     while (keys.length > 0) {
       const looks = keys.splice(0, AT_ONCE).map((key) => markSession(parts, key, decider));
-      for (const { calls, waiting, grants } of await Promise.all(looks)) {
+      for (const { calls, waiting } of await Promise.all(looks)) {
         total.sessions += 1;
         total.calls += calls;
         total.waiting += waiting;
-        total.grants += grants;
       }
     }
     onProgress(total);
@@ -62,9 +62,8 @@ async function markSession(
   parts: EngineParts,
   session: string,
   decider: Decider,
-): Promise<Omit<RestoreReport, "sessions">> {
-  const grants = await revokeAllIn(parts, session, told(MAY_BE_USED_UP, decider));
-  const counts = { calls: 0, waiting: 0, grants };
+): Promise<Pick<RestoreReport, "calls" | "waiting">> {
+  const counts = { calls: 0, waiting: 0 };
   for (const { id, repeatable } of await parts.ledger.unanswered(session)) {
     const marked = repeatable ? undefined : await markCall(parts, id, decider);
     if (marked !== undefined) counts[marked] += 1;

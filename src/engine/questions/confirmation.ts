@@ -177,7 +177,6 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
       approved: confirmation.votes.filter(({ slot }) => slot?.requirement === place).length,
     })),
     denials: denialsNeeded(confirmation),
-    ...(confirmation.grants === undefined ? {} : { grants: confirmation.grants }),
     ...plansOf(confirmation),
     votes: confirmation.votes.map((one) => toVote(one, call)),
     requestedAt: iso(confirmation.requestedAt),
@@ -210,10 +209,12 @@ function cardOf({
 }
 
 function plansOf({
+  grants,
   reminders,
   escalations,
-}: ConfirmationRecord): Pick<Confirmation, "reminders" | "escalations"> {
+}: ConfirmationRecord): Pick<Confirmation, "grants" | "reminders" | "escalations"> {
   return {
+    ...(grants === undefined ? {} : { grants }),
     ...(reminders === undefined ? {} : { reminders: reminders.map(({ at }) => iso(at)) }),
     ...(escalations === undefined
       ? {}

@@ -101,7 +101,7 @@ const LONG: ReadonlyMap<string, Name> = new Map(
  */
 export function documentText(key: string, document: SessionDocument): string {
   const { app: _app, user: _user, id: _id, ...head } = document.head;
-  const { frames, calls, confirmations, steps } = document;
+  const { frames, calls, confirmations, steps, grants } = document;
   const session = { key, ...document };
   return JSON.stringify({
     head,
@@ -112,6 +112,8 @@ export function documentText(key: string, document: SessionDocument): string {
       return shorten({ ...row, votes }, usualConfirmation(row, session), key);
     }),
     ...(steps.length === 0 ? {} : { steps: steps.map((row) => shorten(row, {}, key)) }),
+    // As they are: few sessions have any.
+    ...(grants === undefined ? {} : { grants }),
   });
 }
 
@@ -121,6 +123,7 @@ interface Short {
   readonly calls: readonly object[];
   readonly confirmations: readonly { readonly V: readonly object[] }[];
   readonly steps?: readonly object[];
+  readonly grants?: readonly GrantRecord[];
 }
 
 /** The document that a text was made from. */
@@ -144,7 +147,8 @@ export function readDocumentText(key: string, { app, user, id }: SessionName, te
     return { ...usualConfirmation(row, { key, head, frames, calls }), ...row, votes };
   });
   const steps = (short.steps ?? []).map((each) => lengthen(each, key) as StepRecord);
-  return { head, frames, calls, confirmations, steps };
+  const { grants } = short;
+  return { head, frames, calls, confirmations, steps, ...(grants === undefined ? {} : { grants }) };
 }
 
 interface Session extends Pick<SessionDocument, "head" | "frames" | "calls"> {

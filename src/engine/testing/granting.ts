@@ -103,7 +103,7 @@ export class Payments {
     const { confirmation } = await this.pay({ amount: 1 }, more);
     await this.engine.approve(confirmation?.id ?? "", { by: approver(by), grant: terms });
     const minted = (await this.records("grant-minted")).at(-1);
-    return String(minted?.["grant"]);
+    return minted?.["grant"] as string;
   }
 
   /** What the journal says under this kind. */

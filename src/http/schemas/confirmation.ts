@@ -116,7 +116,8 @@ export const confirmationSchema: z.ZodType = z
     requirements: z.array(requirement).openapi({ description: "Every one must be met." }),
     denials: z.int().openapi({ description: "How many denials are needed to deny." }),
     grants: grantLimitsSchema.optional().openapi({
-      description: "The most that an approval may grant for further calls of this session; absent if nothing.",
+      description:
+        "The most that an approval may grant for further calls of this session; absent if nothing.",
     }),
     reminders: z.array(time).optional(),
     escalations: z

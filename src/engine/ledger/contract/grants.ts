@@ -77,7 +77,7 @@ export const grantCases: readonly LedgerCase[] = [
         { kind: "grant", grant: late },
       ]);
       await two.commit([{ kind: "grant", grant: early }]);
-      await clock.advance(10);
+      await clock.advance(11);
       const listed = async () => (await ledger.grants()).items.map(({ grant }) => grant.id);
       checkEqual(await listed(), ["s2.grant-early", "s1.grant-late"], "by their end");
       const { items, next } = await ledger.grants({ limit: 1 });

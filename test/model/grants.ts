@@ -1,0 +1,215 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import type { Ledger, ManualClock } from "../../src/engine/index.ts";
+import { approver, Payments, TestPolicy } from "../../src/engine/testing/granting.ts";
+
+const MOST_CENTS = 3_000;
+const LONGEST_MS = 10_000;
+const AGENTS = ["buyer", "seller"] as const;
+/** Amounts that no grant covers. */
+const ODD = [-1, 1e308, "5", null] as const;
+
+type Agent = (typeof AGENTS)[number];
+type Step =
+  | { readonly do: "pay"; readonly agent: Agent; readonly cents: number }
+  | { readonly do: "pay-odd"; readonly agent: Agent; readonly amount: (typeof ODD)[number] }
+  | {
+      readonly do: "grant";
+      readonly agent: Agent;
+      readonly count: number;
+      readonly cents: number;
+      readonly forMs: number;
+    }
+  | { readonly do: "revoke"; readonly which: number }
+  | { readonly do: "advance"; readonly ms: number }
+  | { readonly do: "restart" }
+  | { readonly do: "restore" };
+
+const agent = fc.constantFrom(...AGENTS);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("pay"), agent, cents: fc.nat(1_500) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("pay-odd"), agent, amount: fc.constantFrom(...ODD) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("grant"),
+      agent,
+      count: fc.integer({ min: 1, max: 3 }),
+      cents: fc.integer({ min: 1, max: MOST_CENTS }),
+      forMs: fc.integer({ min: 1, max: LONGEST_MS }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke"), which: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("advance"), ms: fc.nat(4_000) }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "restart" }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "restore" }) },
+);
+
+/** What a grant should be: integers, and no store. */
+interface ModelGrant {
+  readonly id: string;
+  readonly agent: Agent;
+  readonly count: number;
+  readonly cents: number;
+  readonly endsAt: number;
+  uses: number;
+  spent: number;
+  revoked: boolean;
+}
+
+function same(what: string, found: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(found, expected)) return;
+  throw new Error(`${what}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`);
+}
+
+/** A ledger of its own for one run. */
+export interface Subject {
+  /** Gives the same ledger again. */
+  readonly open: () => Promise<Ledger>;
+  readonly clock: ManualClock;
+  /** Moves this clock and the ledger's, where that is another one. */
+  readonly advance?: (ms: number) => Promise<void>;
+}
+
+/** The engine, and what it should be, step by step. */
+class World {
+  readonly #open: () => Promise<Ledger>;
+  readonly #clock: ManualClock;
+  readonly #advance: (ms: number) => Promise<void>;
+  readonly #policy = new TestPolicy();
+  readonly #grants: ModelGrant[] = [];
+  #shop: Payments;
+  #keys = 0;
+
+  constructor({ open, clock, advance = (ms) => clock.advance(ms) }: Subject, ledger: Ledger) {
+    this.#open = open;
+    this.#clock = clock;
+    this.#advance = advance;
+    this.#policy.grants = { forMs: LONGEST_MS, count: 3, sum: { amount: MOST_CENTS / 100 } };
+    this.#shop = this.#payments(ledger);
+  }
+
+  #payments(ledger: Ledger): Payments {
+    return new Payments(ledger, { clock: this.#clock, policy: this.#policy, secret: "a secret" });
+  }
+
+  async take(one: Step): Promise<void> {
+    switch (one.do) {
+      case "pay":
+        return this.#pay(one.agent, one.cents);
+      case "pay-odd":
+        return this.#ask(one.agent, one.amount, undefined);
+      case "grant":
+        return this.#grant(one);
+      case "revoke": {
+        const grant = this.#grants[one.which];
+        if (grant === undefined || grant.endsAt <= this.#clock.now()) return;
+        await this.#shop.engine.revokeGrant(grant.id, { by: approver("ana") });
+        grant.revoked = true;
+        return;
+      }
+      case "advance":
+        return this.#advance(one.ms);
+      case "restart":
+        await this.#shop.engine.close();
+        this.#shop = this.#payments(await this.#open());
+        return;
+      case "restore":
+        await this.#shop.engine.markRestored({ by: { id: "ops" } });
+        for (const grant of this.#grants) grant.revoked = true;
+    }
+  }
+
+  #covering(payer: Agent, cents: number): ModelGrant | undefined {
+    const now = this.#clock.now();
+    return this.#grants.find(
+      (grant) =>
+        grant.agent === payer &&
+        !grant.revoked &&
+        grant.endsAt > now &&
+        grant.uses < grant.count &&
+        grant.spent + cents <= grant.cents,
+    );
+  }
+
+  async #pay(payer: Agent, cents: number): Promise<void> {
+    const grant = this.#covering(payer, cents);
+    await this.#ask(payer, cents / 100, grant?.id);
+    if (grant === undefined) return;
+    grant.uses += 1;
+    grant.spent += cents;
+  }
+
+  /** The call runs under exactly this grant; without one, a person is asked. */
+  async #ask(payer: Agent, amount: number | string | null, expected: string | undefined): Promise<void> {
+    const call = await this.#propose(payer, amount);
+    const [stored] = await this.#shop.ledger.calls([call.id]);
+    same("the grant of the call", stored?.grant?.id, expected);
+    same("the call's status", call.status, expected === undefined ? "pending" : "allowed");
+    if (call.confirmation !== undefined)
+      await this.#shop.engine.deny(call.confirmation.id, { by: approver("ana") });
+  }
+
+  #propose(payer: Agent, amount: number | string | null) {
+    this.#keys += 1;
+    return this.#shop.pay({ amount }, { agent: payer, key: `k${this.#keys}` });
+  }
+
+  async #grant({ agent: payer, count, cents, forMs }: Extract<Step, { do: "grant" }>): Promise<void> {
+    // One that no grant covers.
+    const { confirmation } = await this.#propose(payer, "odd");
+    const terms = { count, forMs, sum: { amount: cents / 100 } };
+    await this.#shop.engine.approve(confirmation?.id ?? "", { by: approver("ana"), grant: terms });
+    const minted = (await this.#shop.records("grant-minted")).at(-1);
+    const endsAt = this.#clock.now() + forMs;
+    this.#grants.push({
+      id: minted?.["grant"] as string,
+      agent: payer,
+      count,
+      cents,
+      endsAt,
+      uses: 0,
+      spent: 0,
+      revoked: false,
+    });
+  }
+
+  /** What is listed is what the model has. */
+  async check(): Promise<void> {
+    const { items } = await this.#shop.engine.grants({ by: approver("ana"), limit: 100 });
+    const now = this.#clock.now();
+    const live = this.#grants.filter(({ revoked, endsAt }) => !revoked && endsAt > now);
+    const told = items.map(({ id, uses, spent }) => {
+      const cents = Math.round(Number(spent["amount"] ?? 0) * 100);
+      return `${id} ${uses} ${cents}`;
+    });
+    const expected = live.map(({ id, uses, spent }) => `${id} ${uses} ${spent}`);
+    same("what is listed", told.toSorted(), expected.toSorted());
+  }
+
+  close(): Promise<void> {
+    return this.#shop.engine.close();
+  }
+}
+
+/** Compares an engine on such a ledger with the model, over random steps. */
+export async function compareWithModel(
+  prepare: () => Promise<Subject>,
+  { runs }: { readonly runs: number },
+): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const subject = await prepare();
+      const world = new World(subject, await subject.open());
+      try {
+        for (const one of steps) {
+          await world.take(one);
+          await world.check();
+        }
+      } finally {
+        await world.close();
+      }
+    }),
+    { numRuns: runs },
+  );
+}

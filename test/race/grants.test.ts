@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Engine, type GrantRecord } from "../../src/engine/index.ts";
+import { createLedger } from "../../src/stores/index.ts";
+import { effort } from "../support/effort.ts";
+import { createDatabase } from "../support/postgres/database.ts";
+import type { Child } from "../support/processes/child.ts";
+import { useResources } from "../support/resources.ts";
+import { onPostgres } from "./race.ts";
+import { BOT, SPENDER, type SpenderLine, type SpenderOptions, spendingPolicy } from "./spender.program.ts";
+
+const PROGRAM = new URL("./spender.program.ts", import.meta.url);
+const PROCESSES = 3;
+const PAYMENTS = 20;
+const MOST_CENTS = 10_000;
+const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
+const resources = useResources();
+
+/** A ledger with one grant in it. */
+async function granted(): Promise<string> {
+  const url = onPostgres
+    ? await createDatabase(resources)
+    : `sqlite:${join(await resources.folder(), "ledger.db")}`;
+  const { secret, ...call } = SPENDER;
+  const engine = new Engine({ ledger: await createLedger(url), policy: spendingPolicy, secret });
+  const { confirmation } = await engine.callers.propose({
+    by: BOT,
+    ...call,
+    key: "first",
+    args: { amount: 1 },
+  });
+  await engine.approve(confirmation?.id ?? "", { by: ana, grant: {} });
+  await engine.close();
+  return url;
+}
+
+/** Payments of up to 9.99, most of them not a whole number. */
+function payments(round: number, process: number): readonly number[] {
+  return Array.from(
+    { length: PAYMENTS },
+    (_, index) => ((round * 131 + process * 577 + index * 389) % 999) + 1,
+  );
+}
+
+/** What was used, according to the grant, and according to each call in the journal. */
+async function readGrant(url: string): Promise<{ grant: GrantRecord; used: readonly number[] }> {
+  const ledger = await createLedger(url);
+  const [found] = (await ledger.grants()).items;
+  if (found === undefined) throw new Error("the grant is gone");
+  const records = await ledger.journal.records({ after: 0, limit: 10_000 });
+  const uses = records.filter(({ kind }) => kind === "grant-used");
+  const ids = uses.map(({ body }) => (body as { readonly call: string }).call);
+  const calls = await ledger.calls(ids);
+  expect(calls.map(({ grant }) => grant?.id)).toEqual(ids.map(() => found.grant.id));
+  const used = calls.map(({ args }) => Math.round(Number(args["amount"]) * 100));
+  await ledger.close();
+  return { grant: found.grant, used };
+}
+
+function total(cents: readonly number[]): number {
+  return cents.reduce((one, other) => one + other, 0);
+}
+
+/** Checks that the grant, the journal and the world say the same, and that it is not too much. */
+async function checkSpent(url: string, lines: readonly SpenderLine[]): Promise<void> {
+  const { grant, used } = await readGrant(url);
+  const spent = lines.flatMap((line) => (line.type === "spent" ? [line] : []));
+  expect(new Set(spent.map(({ key }) => key)).size, "each payment once").toBe(spent.length);
+  expect(grant.uses).toBe(used.length);
+  expect(Math.round(Number(grant.spent["amount"]) * 100)).toBe(total(used));
+  expect(total(used)).toBeLessThanOrEqual(MOST_CENTS);
+  expect(grant.uses).toBeLessThanOrEqual(grant.limits.count);
+  // Of a process that was killed, some payments were allowed and not made.
+  expect(spent.length).toBeLessThanOrEqual(used.length);
+  expect(total(spent.map(({ cents }) => cents))).toBeLessThanOrEqual(MOST_CENTS);
+}
+
+function start(options: SpenderOptions, lines: SpenderLine[]): Child<SpenderLine> {
+  const child = resources.child<SpenderLine>(PROGRAM, { args: [JSON.stringify(options)] });
+  child.onLine((line) => lines.push(line));
+  return child;
+}
+
+test("calls in parallel on three processes never spend more than was granted, and nearly all of it", async () => {
+  for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
+    const url = await granted();
+    const lines: SpenderLine[] = [];
+    const children = Array.from({ length: PROCESSES }, (_, index) =>
+      start({ url, name: `p${index}`, cents: payments(round, index) }, lines),
+    );
+    const done = await Promise.all(children.map((child) => child.line("done")));
+    await checkSpent(url, lines);
+    expect(total(done.map(({ refused }) => refused)), "more was wanted than granted").toBeGreaterThan(0);
+    const { grant, used } = await readGrant(url);
+    const left = MOST_CENTS - total(used);
+    expect(grant.uses === grant.limits.count || left < 999, `${left} cents are left`).toBe(true);
+    expect(lines.filter(({ type }) => type === "spent")).toHaveLength(used.length);
+  }
+});
+
+test("a process that is killed at any moment leaves a grant that is not overspent, and no payment twice", async () => {
+  for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
+    const url = await granted();
+    const lines: SpenderLine[] = [];
+    const options = (index: number): SpenderOptions => ({
+      url,
+      name: `p${index}`,
+      cents: payments(round, index),
+    });
+    const lives = Array.from({ length: PROCESSES }, async (_, index) => {
+      const child = start(options(index), lines);
+      // Right after a payment: others of this process are in the middle of their commits.
+      for (let seen = 0; seen <= (round + index) % 3; seen++)
+        await Promise.race([child.line("spent"), child.line("done")]);
+      await child.kill();
+      await checkSpent(url, lines);
+      // The same payments again: what was allowed before is not allowed twice.
+      await start(options(index), lines).line("done");
+    });
+    await Promise.all(lives);
+    await checkSpent(url, lines);
+    expect(lines.filter(({ type }) => type === "done")).toHaveLength(PROCESSES);
+  }
+});
