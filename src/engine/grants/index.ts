@@ -7,7 +7,7 @@
 
 export { grantStops } from "./grant-stops.ts";
 export { flawOfLimits, type GrantTerms, readTerms, sameLimits, tightest } from "./limits.ts";
-export { type Grant, type GrantStatus, listGrants, mayRevoke, toGrant } from "./list.ts";
+export { type Grant, type GrantStatus, listGrants, toGrant } from "./list.ts";
 export { hasRoomForGrant, mintGrant } from "./mint.ts";
 export { type Revoked, type RevokeRefusal, revokeAll, revokeGrant } from "./revoke.ts";
 export { type GrantedCall, useGrant } from "./use.ts";
