@@ -97,7 +97,7 @@ export interface Ledger {
   confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>>;
   /** Calls whose outcome is unknown, oldest first. */
   unknownCalls(page?: UnknownCallsRequest): Promise<Page<CallRecord & { readonly truncated?: true }>>;
-  /** Grants that are neither over nor revoked, nearest end first, each with its session. */
+  /** Grants that are neither over nor revoked, nearest end first, each with its session. A page may be short. */
   grants(page?: PageRequest): Promise<Page<GrantWithSession>>;
   recall(memo: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined>;
 
