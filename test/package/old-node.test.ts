@@ -98,6 +98,13 @@ describe("the command", () => {
     },
   );
 
+  test("exits 2 as a hook that cannot start, because a coding agent would let the tool run after 1", () => {
+    expect(start(["hook", "claude-code"], { claims: "20.19.5" })).toEqual({
+      ...complaint("20.19.5"),
+      code: 2,
+    });
+  });
+
   test.each(["22.18.0", "22.20.1", "23.0.0", "24.21.0", "100.0.0"])("runs on Node.js %s", (claims) => {
     expect(start(["pending", "--json"], { claims })).toEqual({
       code: 2,

@@ -70,11 +70,12 @@ async function ask(gate: RemoteGate, use: ToolUse, options: ApprovalOptions): Pr
   if (first.status === "succeeded" && first.confirmation !== undefined) return HANDED_OVER;
   for (let outcome = first; ; ) {
     outcome = await waitForDecision(calls, outcome, until);
-    if (outcome.status !== "allowed" || performance.now() > until) return toApproval(outcome, options);
+    if (outcome.status !== "allowed") return toApproval(outcome, options);
     const claimed = await claim(gate, use.key);
     if (claimed !== undefined) return handOver(gate, claimed, options);
     // Another process of the same tool use was first, or the policy denies it by now.
     outcome = await persist((signal) => calls.get(use.key, { signal }), { tries: TRIES });
+    if (performance.now() > until) return toApproval(outcome, options);
   }
 }
 

@@ -153,7 +153,9 @@ describe("hook claude-code --defer", () => {
     const first = await server.start(deferring, PUSH).ended;
     expect(decisionOf(first)).toEqual({ hookEventName: "PreToolUse", permissionDecision: "defer" });
     await server.approve();
-    expect(decisionOf(await server.start(deferring, PUSH).ended)).toEqual(ALLOWED);
+    // An answer that is there needs no wait.
+    const resumed = server.start([...CLAUDE, "--defer", "--wait", "0s"], PUSH);
+    expect(decisionOf(await resumed.ended)).toEqual(ALLOWED);
   });
 
   test("is refused for agents that cannot do it", async () => {
