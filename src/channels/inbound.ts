@@ -100,7 +100,8 @@ function createApprovals(engine: Engine, via: string): ChannelApprovals {
     async read(id, person) {
       const { confirmation, call, session } = (await engine.ledger.load({ confirmation: id })) ?? {};
       if (confirmation === undefined || call === undefined || session === undefined) return undefined;
-      return toConfirmation({ confirmation, call, session }, toChannelPrincipal(person));
+      const counting = await engine.counting();
+      return toConfirmation({ confirmation, call, session }, toChannelPrincipal(person), counting);
     },
     async decide(input, person) {
       const by = toChannelPrincipal(person);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  allDelegations,
   entrySubject,
   isJournalKind,
   type JournalKind,
@@ -48,6 +49,8 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "step-started": undefined,
   "step-done": undefined,
   "step-failed": undefined,
+  "delegation-made": undefined,
+  "delegation-revoked": undefined,
   "run-cancelled": undefined,
   "session-imported": undefined,
   "session-deleted": undefined,
@@ -91,6 +94,7 @@ export async function readNotice(
     revision: found.revision,
     at: record.at,
     about: found.about,
+    ...(found.confirmation === undefined ? {} : { delegations: await allDelegations(ledger) }),
     ...(link === undefined || found.confirmation === undefined ? {} : { link: link(found.confirmation) }),
   };
 }

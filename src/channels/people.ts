@@ -1,4 +1,4 @@
-import { type Confirmation, mayDecide, type Principal } from "../engine/index.ts";
+import { type Confirmation, mayDecide, type Principal, type VoteDelegation } from "../engine/index.ts";
 
 /** A person as the configuration of the channels knows them. */
 export interface ChannelPerson {
@@ -12,15 +12,20 @@ export function toChannelPrincipal({ id, roles = [] }: ChannelPerson): Principal
   return { id, kind: "channel", roles, scopes: ["decide"], authenticated: true };
 }
 
-/** Does the confirmation's rule ask this person? */
-export function isAsked(about: Confirmation, person: Principal): boolean {
-  return mayDecide(about, person);
+/** Does the confirmation's rule ask this person, or somebody for whom they vote? */
+export function isAsked(
+  about: Confirmation,
+  person: Principal,
+  delegations: readonly VoteDelegation[] = [],
+): boolean {
+  return mayDecide(about, person, { delegations });
 }
 
-/** Those of the people whom the confirmation's rule asks. */
+/** Those of the people whom the confirmation's rule asks, and who vote for them. */
 export function askedAmong<Person extends ChannelPerson>(
   about: Confirmation,
   people: readonly Person[],
+  delegations: readonly VoteDelegation[] = [],
 ): readonly Person[] {
-  return people.filter((person) => isAsked(about, toChannelPrincipal(person)));
+  return people.filter((person) => isAsked(about, toChannelPrincipal(person), delegations));
 }

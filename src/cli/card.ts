@@ -143,7 +143,8 @@ function printVote(output: Output, vote: Vote, now: number): void {
   const known = vote.by.authenticated ? "" : ", unauthenticated";
   const verdict = vote.confirmed ? "approved" : "denied";
   const amended = vote.args === undefined ? "" : ", with changed arguments";
-  printField(output, verdict, `by ${inert(vote.by.id)} (${inert(vote.via)}${known})${amended}`);
+  const forWhom = vote.delegated === undefined ? "" : ` for ${inert(vote.delegated.from)}`;
+  printField(output, verdict, `by ${inert(vote.by.id)}${forWhom} (${inert(vote.via)}${known})${amended}`);
   printField(output, "", describeTime(vote.at, now));
   if (vote.reason !== undefined) printField(output, "reason", inert(vote.reason));
   if (vote.payload !== undefined) printValue(output, "payload", vote.payload);

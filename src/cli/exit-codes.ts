@@ -28,6 +28,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   "unknown-call": EXIT.notFound,
   "unknown-session": EXIT.notFound,
   "unknown-delivery": EXIT.notFound,
+  "unknown-delegation": EXIT.notFound,
   "unknown-notice": EXIT.notFound,
   "unknown-grant": EXIT.notFound,
   "unknown-app": EXIT.notFound,

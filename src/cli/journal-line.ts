@@ -80,16 +80,20 @@ const whoAndWhy = ({
   readonly reason?: string;
 }): Line => ({ who: by?.id, reason });
 
+/** Who voted, and for whom. */
+const voterIn = (by: { readonly id: string }, delegated?: { readonly from: string }): string =>
+  delegated === undefined ? by.id : `${by.id} for ${delegated.from}`;
+
 const LINES: EntryTable<Line> = {
   "confirmation-requested": nothing,
-  "confirmation-approved": ({ by, reason, amended }) => ({
-    who: by.id,
+  "confirmation-approved": ({ by, reason, amended, delegated }) => ({
+    who: voterIn(by, delegated),
     reason,
     ...(amended === undefined ? {} : { as: `with changed ${amended.fields.join(", ")}` }),
   }),
-  "confirmation-denied": whoAndWhy,
-  "vote-cast": ({ by, confirmed, reason }) => ({
-    who: by.id,
+  "confirmation-denied": ({ by, reason, delegated }) => ({ who: voterIn(by, delegated), reason }),
+  "vote-cast": ({ by, confirmed, reason, delegated }) => ({
+    who: voterIn(by, delegated),
     as: confirmed ? "for it" : "against it",
     reason,
   }),
@@ -125,6 +129,11 @@ const LINES: EntryTable<Line> = {
   "step-started": nothing,
   "step-done": nothing,
   "step-failed": nothing,
+  "delegation-made": ({ by, from, to, until }) => ({
+    who: by.id,
+    as: `for ${from} to ${to} until ${new Date(until).toISOString()}`,
+  }),
+  "delegation-revoked": ({ by, from, to }) => ({ who: by.id, as: `for ${from} to ${to}` }),
   "run-cancelled": why,
   "session-imported": who,
   "session-deleted": who,

@@ -30,13 +30,21 @@ import {
   type SettlementInput,
   toDecider,
 } from "./decisions/index.ts";
+import {
+  allDelegations,
+  type Delegated,
+  makeDelegation,
+  type NewDelegation,
+  revokeDelegation,
+  toDelegated,
+} from "./delegations/index.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate/index.ts";
 import { type Grant, listGrants, revokeGrant, toGrant } from "./grants/index.ts";
 import type { Host } from "./host.ts";
 import type { IdempotentRequest, Ledger, Page, PageRequest, SessionName } from "./ledger/index.ts";
 import type { EngineParts, EngineSettings } from "./parts.ts";
-import { type Principal, type PrincipalInput, toPrincipal } from "./people/index.ts";
+import { type Counting, type Principal, type PrincipalInput, toPrincipal } from "./people/index.ts";
 import { markRestored, type RestoreReport, Worker, type WorkOptions } from "./process/index.ts";
 import { type Confirmation, readConfirmation, readPending, toConfirmation } from "./questions/index.ts";
 import {
@@ -175,6 +183,35 @@ export class Engine {
     return toConfirmation(withdrawn, toPrincipal(acting.by));
   }
 
+  /**
+   * Lets somebody vote for another person until a time. Only that person may do this, or an operator (the scope
+   * `admin`). Throws if refused.
+   */
+  async delegate(wanted: NewDelegation, acting: Acting): Promise<Delegated> {
+    const made = await makeDelegation(this.#parts, wanted, toDecider(acting));
+    if (!made.ok) throw refusalError(made);
+    return toDelegated(made.delegation);
+  }
+
+  /** Revokes a delegation: votes given by it do not count any more. Throws if refused. */
+  async revokeDelegation(id: string, acting: Acting): Promise<Delegated> {
+    const revoked = await revokeDelegation(this.#parts, id, toDecider(acting));
+    if (!revoked.ok) throw refusalError(revoked);
+    return toDelegated(revoked.delegation);
+  }
+
+  /** The delegations that stand; with `by`, only those from or to this person. */
+  async delegations({ by }: ReadOptions = {}): Promise<readonly Delegated[]> {
+    const all = (await allDelegations(this.ledger)).map(toDelegated);
+    return by === undefined ? all : all.filter(({ from, to }) => from === by.id || to === by.id);
+  }
+
+  /** @internal With what somebody's rights are judged now. */
+  async counting(): Promise<Counting> {
+    const { directory } = this.#parts;
+    return { directory, now: this.ledger.now, delegations: await allDelegations(this.ledger) };
+  }
+
   /** Settles the call of a confirmation if its outcome is unknown. Throws if refused. */
   async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
     await this.#settle({ confirmation: id }, settlement, acting);
@@ -188,7 +225,7 @@ export class Engine {
 
   /** A confirmation as it is now. Throws `unknown-confirmation`. */
   async confirmation(id: string, { by }: ReadOptions = {}): Promise<Confirmation> {
-    return readConfirmation(this.ledger, id, by && toPrincipal(by));
+    return readConfirmation(this.ledger, id, await this.#viewing(by));
   }
 
   /** The open confirmations, nearest deadline first. */
@@ -196,7 +233,7 @@ export class Engine {
     filter: ReadOptions & { readonly app?: string; readonly user?: string } = {},
   ): Promise<readonly Confirmation[]> {
     const { by, ...wanted } = filter;
-    return readPending(this.ledger, { ...wanted, viewer: by && toPrincipal(by) });
+    return readPending(this.ledger, { ...wanted, ...(await this.#viewing(by)) });
   }
 
   /** The grants that are not over and that this principal may revoke, nearest end first. A page may be short. */
@@ -332,6 +369,12 @@ export class Engine {
     return this.#result(decided, toPrincipal(acting.by));
   }
 
+  async #viewing(
+    by: PrincipalInput | undefined,
+  ): Promise<{ readonly viewer?: Principal; readonly counting?: Counting }> {
+    return by === undefined ? {} : { viewer: toPrincipal(by), counting: await this.counting() };
+  }
+
   async #settle(target: DecisionTarget, settlement: SettlementInput, acting: Acting): Promise<Call> {
     const settled = await this.decisions.settle(target, settlement, acting);
     if (!settled.ok) throw refusalError(settled);
@@ -341,7 +384,7 @@ export class Engine {
   // `finished` is rarely read, and for a call that runs elsewhere it needs a watcher, so it is created when read.
   #result({ confirmation, call, session, repeated }: Decided, by: Principal): DecisionResult<Confirmation> {
     const finished = (): Promise<Confirmation> => {
-      const ended = this.finished(call.id).then(() => readConfirmation(this.ledger, confirmation.id, by));
+      const ended = this.finished(call.id).then(() => this.confirmation(confirmation.id, { by }));
       // If nobody awaits it, a rejection by a closing engine must not end the process.
       ended.catch(() => {});
       return ended;

@@ -86,6 +86,7 @@ export {
   type Tried,
   type VoteWithdrawn,
 } from "./decisions/index.ts";
+export { allDelegations, type Delegated, type NewDelegation } from "./delegations/index.ts";
 export {
   DEFAULT_DELIVERY_SETTINGS,
   type DeliveryFailure,
@@ -245,6 +246,9 @@ export {
   ANYBODY,
   type Approvers,
   askerOf,
+  type Counting,
+  type DelegatedView,
+  type DelegationScope,
   type Directory,
   isAnybody,
   isRequester,
@@ -265,7 +269,9 @@ export {
   ruleWithoutQuestion,
   setLoginMode,
   toPrincipal,
+  type VoteDelegation,
   viewsAs,
+  viewsForOthers,
 } from "./people/index.ts";
 export {
   acknowledgeNotice,

@@ -10,6 +10,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   "unknown-call": 404,
   "unknown-session": 404,
   "unknown-delivery": 404,
+  "unknown-delegation": 404,
   "unknown-notice": 404,
   "unknown-grant": 404,
   "unknown-app": 404,

@@ -1,4 +1,4 @@
-import type { Engine, Ledger } from "../engine/index.ts";
+import type { Counting, Engine, Ledger } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Runner } from "../runtime/index.ts";
 import type { AppOptions } from "./app-options.ts";
@@ -118,6 +118,11 @@ export class Site {
     const engine = engines[Math.max(hosting, 0)];
     if (engine === undefined) throw new CountersignError("closed", "The server has no engine.");
     return engine;
+  }
+
+  /** With what the rights of a reader are judged now. */
+  async counting(app?: string): Promise<Counting> {
+    return (await this.engine(app)).counting();
   }
 
   async #open(): Promise<readonly Engine[]> {

@@ -1,5 +1,5 @@
 import type { PolicyCall } from "../engine/index.ts";
-import { globOf } from "./glob.ts";
+import { globOf } from "../protocol/index.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { ANNOTATIONS } from "./read-rule.ts";
 

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   "unknown-call": "No call has this id in this session.",
   "unknown-session": "No session has this id, or none that you may see.",
   "unknown-delivery": "No undelivered message has this channel and number.",
+  "unknown-delegation": "No delegation has this id, or it is over.",
   "unknown-notice": "No notice has this id, or it has expired.",
   "unknown-grant": "No grant has this id, or none that you may see.",
   "unknown-app": "This server has no app with this name.",

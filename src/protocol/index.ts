@@ -59,6 +59,7 @@ export type {
   Imported,
   StoredEvent,
 } from "./event.ts";
+export { flawOfGlob, globOf } from "./glob.ts";
 export { importedBy } from "./imported.ts";
 export {
   DEFAULT_JSON_DEPTH,

@@ -69,6 +69,7 @@ const PINNED = [
   "unknown-app",
   "unknown-call",
   "unknown-confirmation",
+  "unknown-delegation",
   "unknown-delivery",
   "unknown-grant",
   "unknown-model",

@@ -279,6 +279,8 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "encodeDataPart",
     "encodeEvent",
     "encodeToolApprovalRequest",
+    "flawOfGlob",
+    "globOf",
     "importedBy",
     "isJsonArray",
     "isJsonObject",

@@ -103,6 +103,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "ledger",
     "deliveries",
     "store",
+    "delegations",
     "frames",
     "grants",
     "questions",

@@ -88,6 +88,8 @@ export interface Ids {
   readonly unsent: number;
   /** A notice that nobody has acknowledged. */
   readonly notice: string;
+  /** Ana lets somebody vote for her. */
+  readonly delegation: string;
 }
 
 const TOOLS: readonly {
@@ -216,7 +218,10 @@ async function askQuestions(runner: Runner, engine: Engine, now: () => number): 
   const [unsent = 0] = await requestsIn(engine.ledger);
   await giveUp(engine.ledger, { channel: "pager", seqs: [unsent] });
   const notice = await storeNotice(engine.ledger.items, { now });
-  return { pay, wire, named, bobs, denied, lost, stray, unsent, notice, ...(await askAsProgram(engine)) };
+  const until = engine.ledger.now + 3_600_000;
+  const { id: delegation } = await engine.delegate({ to: "nobody else", until }, { by: { id: "ana" } });
+  const asked = await askAsProgram(engine);
+  return { pay, wire, named, bobs, denied, lost, stray, unsent, notice, delegation, ...asked };
 }
 
 async function askAsProgram(engine: Engine): Promise<Pick<Ids, "allowed" | "claimed" | "grant">> {

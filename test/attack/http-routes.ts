@@ -148,6 +148,15 @@ export const ROUTES: { readonly [route: string]: Route } = {
     scopes: ["decide", "admin"],
     asAnother: [404],
   },
+  "GET /v1/delegations": { request: at("/v1/delegations"), scopes: ["decide", "admin"] },
+  "POST /v1/delegations": {
+    request: at("/v1/delegations", { to: "zoe", until: new Date(Date.now() + 3_600_000).toISOString() }),
+    scopes: ["decide", "admin"],
+  },
+  "POST /v1/delegations/{id}/revocation": {
+    request: ({ delegation }) => ({ path: `/v1/delegations/${delegation}/revocation`, body: {} }),
+    scopes: ["decide", "admin"],
+  },
   "GET /list-apps": { request: at("/list-apps"), scopes: ["read", "run"] },
   "POST /apps/{app}/users/{user}/sessions": {
     request: at("/apps/desk/users/ana/sessions", {}),

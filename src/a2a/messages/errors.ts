@@ -20,6 +20,7 @@ const KINDS = {
   "unknown-call": "malformed",
   "unknown-session": "not-found",
   "unknown-delivery": "malformed",
+  "unknown-delegation": "malformed",
   "unknown-notice": "malformed",
   "unknown-grant": "malformed",
   "unknown-app": "not-found",

@@ -74,7 +74,7 @@ export async function complaintAbout(
   }: { readonly engine: Engine; readonly principal: Principal; readonly now: number },
 ): Promise<Complaint | undefined> {
   const { id, expiresAt } = confirmation;
-  if (!mayDecide(confirmation, principal)) {
+  if (!mayDecide(confirmation, principal, await engine.counting())) {
     return { code: "not-an-approver", message: `${principal.id} may not decide ${id}. Nothing was decided.` };
   }
   if (expiresAt !== undefined && expiresAt <= now) {

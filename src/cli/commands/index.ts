@@ -1,4 +1,5 @@
 import type { Command } from "../command.ts";
+import { delegationsAdd, delegationsList, delegationsRevoke } from "./access/delegations.ts";
 import { loginsList, loginsRevoke } from "./access/logins.ts";
 import { tokensCreate, tokensList, tokensRevoke } from "./access/tokens.ts";
 import { approve } from "./approve.ts";
@@ -51,6 +52,9 @@ export const COMMANDS: readonly Command[] = [
   grantsList,
   grantsRevoke,
   stats,
+  delegationsAdd,
+  delegationsList,
+  delegationsRevoke,
   auditVerify,
   auditHead,
   auditLog,

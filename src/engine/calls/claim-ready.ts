@@ -1,3 +1,4 @@
+import { countingFor, relyOnDelegations } from "../delegations/index.ts";
 import type { LiveTool } from "../host.ts";
 import {
   type CallRecord,
@@ -54,7 +55,13 @@ export async function planClaim(
   { stored, first, last, caller, tool, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
 ): Promise<Plan<Taken>> {
   const { call, confirmation, frame, session } = held;
-  const clearance = await clear(parts, held, { now: held.now, byCaller: caller !== undefined, tool });
+  const counting = confirmation && (await countingFor(parts, confirmation, held.now));
+  const clearance = await clear(parts, held, {
+    now: held.now,
+    byCaller: caller !== undefined,
+    tool,
+    ...(counting === undefined ? {} : { counting }),
+  });
   if (!clearance.ok && clearance.elsewhere) return { value: { call } };
   if (!clearance.ok && mayHaveRun(stored)) return markBlocked(parts, { ...held, call: stored }, clearance);
   const owner = caller ?? (await parts.lease.hold());
@@ -66,6 +73,8 @@ export async function planClaim(
     );
     return { draft: withdrawal, value: taken };
   }
+  if (confirmation !== undefined && counting !== undefined)
+    relyOnDelegations(draft, confirmation.votes, counting);
   const running = writeClaim(draft, { stored, first, call, owner });
   draft.journal("call-started", {
     call: call.id,

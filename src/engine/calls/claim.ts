@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { valueDigest } from "../common/index.ts";
+import { countingFor } from "../delegations/index.ts";
 import { grantStops } from "../grants/index.ts";
 import { findTool, hostOf, type LiveTool, type StoredCall } from "../host.ts";
 import type {
@@ -12,7 +13,7 @@ import type {
 } from "../ledger/index.ts";
 import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { tally } from "../people/index.ts";
+import { type Counting, tally } from "../people/index.ts";
 import { questionIsGenuine, voteIsGenuine } from "../questions/index.ts";
 import { isPermitted } from "./permit.ts";
 
@@ -56,12 +57,15 @@ export async function clear(
     digested = false,
     byCaller = false,
     tool,
+    counting,
   }: {
     readonly now: number;
     readonly digested?: boolean;
     readonly byCaller?: boolean;
     /** As its caller has it now. Default: as this process knows it. */
     readonly tool?: LiveTool | undefined;
+    /** With what the votes are counted, if the caller has it. */
+    readonly counting?: Counting;
   },
 ): Promise<Clearance> {
   const { call, confirmation } = about;
@@ -70,7 +74,7 @@ export async function clear(
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
     return blocked("arguments-altered", "the stored arguments differ from those that were shown");
   }
-  const unbound = checkBinding(parts, call, { confirmation, now });
+  const unbound = await checkBinding(parts, call, { confirmation, counting, now });
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
   const stopped = grantStops(call, about.session, now);
   if (stopped !== undefined) return blocked("withdrawn", stopped);
@@ -98,11 +102,19 @@ function blocked(code: ErrorCode, reason: string, tool?: LiveTool): Blocked {
   return { ok: false, elsewhere: false, code, reason, ...(tool === undefined ? {} : { tool }) };
 }
 
-function checkBinding(
+async function checkBinding(
   parts: EngineParts,
   call: CallRecord,
-  { confirmation, now }: { readonly confirmation: ConfirmationRecord | undefined; readonly now: number },
-): { readonly code: ErrorCode; readonly reason: string } | undefined {
+  {
+    confirmation,
+    counting,
+    now,
+  }: {
+    readonly confirmation: ConfirmationRecord | undefined;
+    readonly counting: Counting | undefined;
+    readonly now: number;
+  },
+): Promise<{ readonly code: ErrorCode; readonly reason: string } | undefined> {
   const unapproved = { code: "internal", reason: "the call is ready without an approval" } as const;
   // A call without a question must have the permit of a call that needed no approval.
   if (confirmation === undefined)
@@ -115,22 +127,23 @@ function checkBinding(
       reason: "the approval belongs to a different call or different arguments",
     };
   }
-  return approved ? recount(parts, { confirmation, call }, now) : undefined;
+  if (!approved) return undefined;
+  return recount(parts, { confirmation, call }, counting ?? (await countingFor(parts, confirmation, now)));
 }
 
 /** Why the approval does not hold: each vote must be signed and count now, and together they must still approve. */
 function recount(
   parts: EngineParts,
   subject: { readonly confirmation: ConfirmationRecord; readonly call: CallRecord },
-  now: number,
+  counting: Counting,
 ): { readonly code: ErrorCode; readonly reason: string } | undefined {
-  const { secret, directory } = parts;
+  const { secret } = parts;
   const { confirmation } = subject;
   const signed =
     secret === undefined || confirmation.votes.every((vote) => voteIsGenuine(secret, subject, vote));
   if (!signed || !questionIsGenuine(secret, confirmation))
     return { code: "signature-invalid", reason: "the stored approval has no valid signature" };
-  if (tally(confirmation, { directory, now }).outcome === "approved") return undefined;
+  if (tally(confirmation, counting).outcome === "approved") return undefined;
   return { code: "not-an-approver", reason: "too few approvals still count" };
 }
 

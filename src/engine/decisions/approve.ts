@@ -1,6 +1,7 @@
 import type { ErrorCode, JsonObject, JsonValue } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
 import { changedMembers, redact, sameJson, valueDigest } from "../common/index.ts";
+import { relyOnDelegations } from "../delegations/index.ts";
 import { hasRoomForGrant, mintGrant, readTerms, sameLimits } from "../grants/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
@@ -11,10 +12,9 @@ import {
   type GrantLimits,
   type Plan,
   type Vote,
-  type VoteSlot,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { freeSlot, mayDecide } from "../people/index.ts";
+import { type FreePlace, freePlace, mayDecide, tally } from "../people/index.ts";
 import {
   judgePayloadHere,
   signedQuestion,
@@ -26,7 +26,7 @@ import {
 import { type AmendmentOutcome, judgeAmendment } from "./amend.ts";
 import { type Decided, type OwnedCase, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
-import { countVotes, describeProgress, signedVote } from "./vote.ts";
+import { delegatedBy, describeProgress, signedVote } from "./vote.ts";
 import { writeAmendedQuestion, writeVote } from "./write-vote.ts";
 
 /** Plans an approval, and with it the claim of the call where this process can run it. */
@@ -46,13 +46,13 @@ export async function planApproval(
       : await clear(
           parts,
           { session: whole.session, frame: whole.frame, ...bound },
-          { now: whole.now, digested: true },
+          { now: whole.now, digested: true, counting: about.counting },
         );
   if (!clearance.ok && !clearance.elsewhere) {
     const { draft, message, ...taken } = await takeBack(parts, whole, { blocked: clearance, owner, last });
     return { draft, value: { ...refusal(clearance.code, message), ...taken } };
   }
-  return writeApproval(parts, whole, { bound, clearance, owner });
+  return writeApproval(parts, whole, { bound, clearance, about });
 }
 
 // Not a mistake: somebody tried something that they may not do, or changed the ledger.
@@ -131,19 +131,20 @@ function cast(
   // Whoever approved other arguments did not approve these.
   const others = isAmended ? [] : about.standing.others;
   const asked = { ...amended.asked, votes: others };
-  const place = placeFor(parts, asked, { about, payload, grant, now: whole.now });
+  const place = placeFor(asked, { about, payload, grant });
   if (!place.ok) return { ...place, confirmation, call: stored };
   const vote = signedVote(parts, { confirmation: asked, call: stored }, about, {
     confirmed: true,
     at: whole.now,
     slot: place.slot,
+    ...delegatedBy(place.voter),
     ...(payload === undefined ? {} : { payload }),
     ...(isAmended ? { args } : {}),
     ...(grant === undefined ? {} : { grant }),
     ...(amended.sentDigest === undefined ? {} : { sentDigest: amended.sentDigest }),
   });
   const voted = signedQuestion(parts, { ...asked, votes: [...others, vote] });
-  const isApproved = countVotes(parts, voted, whole.now).outcome === "approved";
+  const isApproved = tally(voted, about.counting).outcome === "approved";
   return {
     ok: true,
     vote,
@@ -155,22 +156,19 @@ function cast(
 
 /** The slot that this approval fills, or why it fills none. */
 function placeFor(
-  parts: EngineParts,
   asked: ConfirmationRecord,
   {
     about,
     payload,
     grant,
-    now,
   }: {
     readonly about: OwnedCase;
     readonly payload: JsonValue | undefined;
     readonly grant: GrantLimits | undefined;
-    readonly now: number;
   },
-): { readonly ok: true; readonly slot: VoteSlot } | RefusedDecision {
+): ({ readonly ok: true } & FreePlace) | RefusedDecision {
   const { by } = about.decider;
-  const counting = { directory: parts.directory, now };
+  const { counting } = about;
   if (!mayDecide(asked, by, counting))
     return refusal("not-an-approver", `${by.id} may not approve these arguments.`);
   const other = asked.votes.find((vote) => vote.confirmed && !sameJson(vote.payload, payload));
@@ -183,8 +181,8 @@ function placeFor(
     const message = `${apart.by.id} approved this ${apart.grant === undefined ? "without a grant" : "with another grant"}. All of you must grant the same.`;
     return { ...refusal("grant-refused", message), field: "grant" };
   }
-  const slot = freeSlot(asked, by, counting);
-  if (slot !== undefined) return { ok: true, slot };
+  const place = freePlace(asked, by, counting);
+  if (place !== undefined) return { ok: true, ...place };
   const message = `No approval by ${by.id} is needed any more. So far: ${describeProgress(asked)}.`;
   return refusal("already-decided", message);
 }
@@ -196,19 +194,21 @@ function planPartial(
 ): Plan<Decided | RefusedDecision> {
   const { vote, ended, confirmation } = bound;
   if (bound.call.args === whole.call.args)
-    return writeVote(parts, whole, { vote, ended, votes: confirmation.votes });
+    return writeVote(parts, whole, { vote, ended, votes: confirmation.votes, counting: about.counting });
   return writeAmendedQuestion(parts, whole, { ...bound, ...about });
 }
 
 function writeApproval(
   parts: EngineParts,
   whole: Whole,
-  input: { readonly bound: Bound; readonly clearance: Clearance; readonly owner: string | undefined },
+  input: { readonly bound: Bound; readonly clearance: Clearance; readonly about: OwnedCase },
 ): Plan<Decided> {
   const { session, frame, call: stored } = whole;
-  const { bound, clearance, owner } = input;
+  const { bound, clearance, about } = input;
+  const { owner } = about;
   const { vote } = bound;
   const draft = new Draft(parts, whole.now, session).sync();
+  relyOnDelegations(draft, bound.confirmation.votes, about.counting);
   const { argsDigest, votes } = bound.confirmation;
   const confirmation = draft.moveConfirmation(whole.confirmation, "approve", {
     deadline: "ahead",

@@ -1,5 +1,6 @@
 import { toJsonValue } from "../../protocol/index.ts";
 import { sameJson, unredact, valueDigest } from "../common/index.ts";
+import { countingFor, relyOnDelegations } from "../delegations/index.ts";
 import { readTerms, sameLimits } from "../grants/index.ts";
 import {
   type CallRecord,
@@ -12,7 +13,15 @@ import {
   type Vote,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { mayDecide, mayJudge, type Principal, withoutRight } from "../people/index.ts";
+import {
+  type Counting,
+  mayDecide,
+  mayJudge,
+  type Principal,
+  tally,
+  voterFor,
+  withoutRight,
+} from "../people/index.ts";
 import { decidingVote, judgePayload, writeClosing, writeExpiry } from "../questions/index.ts";
 import { planApproval } from "./approve.ts";
 import {
@@ -27,7 +36,14 @@ import {
 } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
 import { answerAgain } from "./repeat.ts";
-import { countVotes, describeRequirement, forgeryIn, signedVote, standingVotes } from "./vote.ts";
+import {
+  delegatedBy,
+  describeRequirement,
+  forgeryIn,
+  signedVote,
+  standingVotes,
+  voteOfDelegator,
+} from "./vote.ts";
 import { writeVote } from "./write-vote.ts";
 
 /**
@@ -71,7 +87,11 @@ async function judge(
 ): Promise<Plan<Decided | RefusedDecision>> {
   const { confirmation, call, now } = whole;
   const { input, decider } = about;
-  const refused = refusalOf(parts, whole, decider.by);
+  // Rules may name people for other arguments.
+  const looked = countingFor(parts, input.args === undefined ? confirmation : SOMEBODY, now);
+  // An unneeded await would cost every decision one turn of the event loop.
+  const counting = looked instanceof Promise ? await looked : looked;
+  const refused = refusalOf(parts, whole, { by: decider.by, counting });
   if (refused !== undefined) return auditedRefusal(parts, whole, about, refused);
   if (confirmation.status !== "requested") return { value: judgeAgain(parts, whole, input) };
   const late = confirmation.expiresAt !== undefined && confirmation.expiresAt <= now;
@@ -85,22 +105,43 @@ async function judge(
     const expired = writeExpiry(parts, draft, { ...whole, owner, last: about.last });
     return { draft, value: { ...expiredRefusal(confirmation), ...expired } };
   }
-  const standing = standingVotes(parts, whole, decider);
+  return judgeVote(parts, whole, { ...about, owner, counting });
+}
+
+const SOMEBODY = { requirements: [{ from: {}, count: 1 }] };
+
+/** Plans a vote on an open question, unless the person has given it already. */
+async function judgeVote(
+  parts: EngineParts,
+  whole: Whole,
+  about: Omit<OwnedCase, "standing">,
+): Promise<Plan<Decided | RefusedDecision>> {
+  const { confirmation, call } = whole;
+  const { input, decider, counting } = about;
+  const standing = standingVotes(parts, whole, { by: decider.by, counting });
   if (standing.own !== undefined && isSameDecision(parts, standing.own, input, whole))
     return { value: { ok: true, repeated: true, session: whole.session, confirmation, call } };
-  return input.confirmed
-    ? planApproval(parts, whole, { ...about, owner, standing })
-    : planDenial(parts, whole, { ...about, owner, standing });
+  const said = voteOfDelegator(parts, standing, { by: decider.by, about: confirmation, counting });
+  if (said !== undefined) {
+    const message = `${said.by.id}, for whom ${decider.by.id} votes, has voted. Only ${said.by.id} can change that.`;
+    return { value: { ...refusal("already-decided", message), confirmation, call } };
+  }
+  const owned = { ...about, standing };
+  return input.confirmed ? planApproval(parts, whole, owned) : planDenial(parts, whole, owned);
 }
 
 function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | RefusedDecision> {
   const { confirmation, call, frame, now } = whole;
+  const { counting, decider } = about;
   const { others, ended } = about.standing;
-  const vote = signedVote(parts, whole, about, { confirmed: false, at: now });
+  const voter = voterFor(confirmation, decider.by, counting) ?? { by: decider.by };
+  const verdict = { confirmed: false, at: now, ...delegatedBy(voter) };
+  const vote = signedVote(parts, whole, about, verdict);
   const votes = [...others, vote];
-  if (countVotes(parts, { ...confirmation, votes }, now).outcome !== "denied")
-    return writeVote(parts, whole, { vote, votes, ended });
+  if (tally({ ...confirmation, votes }, counting).outcome !== "denied")
+    return writeVote(parts, whole, { vote, votes, ended, counting });
   const draft = new Draft(parts, now, whole.session).sync();
+  relyOnDelegations(draft, votes, counting);
   const closing = { how: "deny", vote, votes, ended } as const;
   const closed = writeClosing(parts, draft, {
     confirmation,
@@ -168,9 +209,13 @@ function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput
 }
 
 /** Why this principal may not decide, or nobody may: the stored question is not the one that was asked. */
-function refusalOf(parts: EngineParts, whole: Whole, by: Principal): RefusedDecision | undefined {
+function refusalOf(
+  parts: EngineParts,
+  whole: Whole,
+  { by, counting }: { readonly by: Principal; readonly counting: Counting },
+): RefusedDecision | undefined {
   const { confirmation } = whole;
-  if (!mayDecide(confirmation, by, { directory: parts.directory, now: whole.now })) {
+  if (!mayDecide(confirmation, by, counting)) {
     const who = confirmation.requirements.map(describeRequirement).join("; and ");
     return refusal("not-an-approver", `${by.id} may not decide this. Approvers: ${who}.`);
   }

@@ -9,7 +9,7 @@ import type {
   SessionRecord,
   Snapshot,
 } from "../ledger/index.ts";
-import type { Principal } from "../people/index.ts";
+import type { Counting, Principal } from "../people/index.ts";
 import type { StandingVotes } from "./vote.ts";
 
 /** One person's decision about one confirmation. */
@@ -83,6 +83,7 @@ export interface Case {
 export interface OwnedCase extends Case {
   readonly owner: string | undefined;
   readonly standing: StandingVotes;
+  readonly counting: Counting;
 }
 
 /** A refusal as an error, for callers with a single request. */

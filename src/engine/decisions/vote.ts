@@ -1,7 +1,15 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import type { ConfirmationRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { personOf, type Requirement, type Tally, tally } from "../people/index.ts";
+import {
+  areOne,
+  type Counting,
+  isOnePerson,
+  personOf,
+  type Requirement,
+  tally,
+  type Voter,
+} from "../people/index.ts";
 import { questionIsGenuine, type VotedOn, voteIsGenuine, voteMac } from "../questions/index.ts";
 import type { Decider, DecisionInput, Whole } from "./decision.ts";
 
@@ -10,7 +18,10 @@ export function signedVote(
   parts: EngineParts,
   subject: VotedOn,
   { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
-  verdict: Pick<Vote, "confirmed" | "at" | "slot" | "payload" | "args" | "sentDigest" | "grant">,
+  verdict: Pick<
+    Vote,
+    "confirmed" | "at" | "slot" | "delegated" | "payload" | "args" | "sentDigest" | "grant"
+  >,
 ): Vote {
   const { by, via } = decider;
   const person = personOf(by, parts.directory);
@@ -19,31 +30,58 @@ export function signedVote(
   return parts.secret === undefined ? vote : { ...vote, mac: voteMac(parts.secret, subject, vote) };
 }
 
+/** For whom a voter votes, as the vote says it. */
+export function delegatedBy({ through }: Voter): Pick<Vote, "delegated"> {
+  return through === undefined ? {} : { delegated: { from: through.from, delegation: through.id } };
+}
+
 /** The votes that stay when somebody votes: those of others, as far as they still count. */
 export interface StandingVotes {
   readonly others: readonly Vote[];
-  /** The voter's own vote so far, if it still counts. */
+  /** The person's own vote so far, if it still counts; it may be that of somebody who is one person with the voter. */
   readonly own?: Vote;
   /** Whose votes end with the new one. */
   readonly ended: readonly string[];
 }
 
 /** The votes on a question, as they stand for somebody who now votes. */
-export function standingVotes(parts: EngineParts, whole: Whole, { by }: Decider): StandingVotes {
-  const { votes } = whole.confirmation;
+export function standingVotes(
+  parts: EngineParts,
+  { confirmation, now }: Whole,
+  { by, counting }: Pick<Decider, "by"> & { readonly counting: Counting },
+): StandingVotes {
   const person = personOf(by, parts.directory);
-  const { counted } = countVotes(parts, whole.confirmation, whole.now);
-  // One login has one vote, whomever it acts for.
-  const others = counted.filter((vote) => vote.person !== person && vote.by.id !== by.id);
+  const { counted } = tally(confirmation, counting);
+  const given = { by, person, at: now };
+  // One login has one vote, whomever it acts for; and so have people who vote for each other.
+  const others = counted.filter((vote) => !isOnePerson(confirmation, [vote, given], counting));
   // One that lapsed can be given again.
-  const own = counted.find((vote) => vote.person === person);
-  const ended = votes.filter((vote) => !others.includes(vote)).map((vote) => vote.by.id);
+  const own =
+    counted.find((vote) => vote.person === person) ??
+    counted.find((vote) => vote.by.id !== by.id && !others.includes(vote));
+  const ended = confirmation.votes.filter((vote) => !others.includes(vote)).map((vote) => vote.by.id);
   return { others, ended, ...(own === undefined ? {} : { own }) };
 }
 
-/** Counts the votes by who belongs to what now, and by the ledger's clock. */
-export function countVotes(parts: EngineParts, confirmation: ConfirmationRecord, now: number): Tally {
-  return tally(confirmation, { directory: parts.directory, now });
+/**
+ * The vote of somebody for whom this voter votes, who has voted themselves: only they change it. Undefined if there is
+ * none.
+ */
+export function voteOfDelegator(
+  parts: EngineParts,
+  { own }: StandingVotes,
+  {
+    by,
+    about,
+    counting,
+  }: Pick<Decider, "by"> & { readonly about: ConfirmationRecord; readonly counting: Counting },
+): Vote | undefined {
+  if (own === undefined || own.delegated !== undefined) return undefined;
+  const person = personOf(by, parts.directory);
+  if (own.person === person || own.by.id === by.id) return undefined;
+  const { directory, delegations = [] } = counting;
+  const toVoter = delegations.filter(({ to }) => directory.person(to) === person);
+  return areOne(own.person, person, about, { directory, delegations: toVoter }) ? own : undefined;
 }
 
 /** Why a stored question or one of its votes cannot be trusted; undefined without a secret, or if they are genuine. */

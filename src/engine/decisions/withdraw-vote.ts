@@ -1,7 +1,8 @@
+import { countingFor } from "../delegations/index.ts";
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
-import { Draft, type Plan, type SessionRecord, transact } from "../ledger/index.ts";
+import { Draft, type Plan, type SessionRecord, transact, type Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { mayDecide, mayJudge, personOf, withoutRight } from "../people/index.ts";
+import { type Counting, mayDecide, mayJudge, personOf, withoutRight } from "../people/index.ts";
 import { subjectOf } from "../questions/index.ts";
 import { type Decider, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
@@ -24,22 +25,30 @@ export async function withdrawVote(
   id: string,
   decider: Decider,
 ): Promise<VoteWithdrawn | RefusedDecision> {
-  return transact<VoteWithdrawn | RefusedDecision>(parts, { confirmation: id }, (snapshot) => {
+  return transact<VoteWithdrawn | RefusedDecision>(parts, { confirmation: id }, async (snapshot) => {
     const { confirmation, call } = snapshot ?? {};
     if (snapshot === undefined || confirmation === undefined || call === undefined)
       return { value: refusal("unknown-confirmation", `There is no confirmation ${id}.`) };
-    return plan(parts, { ...snapshot, confirmation, call }, decider);
+    const counting = await countingFor(parts, confirmation, snapshot.now);
+    return plan(parts, { ...snapshot, confirmation, call }, { ...decider, counting });
   });
 }
 
-function plan(parts: EngineParts, whole: Whole, decider: Decider): Plan<VoteWithdrawn | RefusedDecision> {
+function plan(
+  parts: EngineParts,
+  whole: Whole,
+  { counting, ...decider }: Decider & { readonly counting: Counting },
+): Plan<VoteWithdrawn | RefusedDecision> {
   const { confirmation: before, call, session, now } = whole;
   const { by, via } = decider;
   const subject = { confirmation: before, call };
   const person = personOf(by, parts.directory);
-  const own = before.votes.filter((vote) => vote.person === person);
+  // Also what somebody else said for them.
+  const isOwn = ({ person: voter, delegated }: Vote): boolean =>
+    voter === person || (delegated !== undefined && parts.directory.person(delegated.from) === person);
+  const own = before.votes.filter(isOwn);
   // Whoever may not vote any more may still take back what they said.
-  const isVoter = own.length > 0 || mayDecide(before, by, { directory: parts.directory, now });
+  const isVoter = own.length > 0 || mayDecide(before, by, counting);
   if (!mayJudge(by) || !isVoter) {
     const code = mayJudge(by) ? "not-an-approver" : "forbidden";
     const message = mayJudge(by) ? `${by.id} has no vote on this.` : withoutRight(by);
@@ -54,7 +63,7 @@ function plan(parts: EngineParts, whole: Whole, decider: Decider): Plan<VoteWith
   if (forgery !== undefined) return { value: { ...refusal(forgery.code, forgery.message), ...subject } };
   if (own.length === 0) return { value: { ok: true, repeated: true, session, ...subject } };
   const draft = new Draft(parts, now, session).sync();
-  const votes = before.votes.filter((vote) => vote.person !== person);
+  const votes = before.votes.filter((vote) => !isOwn(vote));
   const confirmation = draft.changeConfirmation(before, { votes, deadline: "ahead" });
   const { id, kind, authenticated } = by;
   draft.journal("vote-withdrawn", {

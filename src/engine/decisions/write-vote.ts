@@ -1,6 +1,8 @@
 import { argumentsChange } from "../calls/index.ts";
+import { relyOnDelegations } from "../delegations/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, type Plan, type Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
+import type { Counting } from "../people/index.ts";
 import { type Question, subjectOf, voteBody, writeSuccessor } from "../questions/index.ts";
 import type { Decided, Decider, DecisionInput, Whole } from "./decision.ts";
 import { signedVote } from "./vote.ts";
@@ -11,15 +13,17 @@ export interface NewVote {
   readonly votes: readonly Vote[];
   /** Whose votes ended with it. */
   readonly ended: readonly string[];
+  readonly counting: Counting;
 }
 
 /** Plans a vote that does not decide yet: the question stays open. */
 export function writeVote(
   parts: EngineParts,
   { session, confirmation: before, call, now }: Whole,
-  { vote, votes, ended }: NewVote,
+  { vote, votes, ended, counting }: NewVote,
 ): Plan<Decided> {
   const draft = new Draft(parts, now, session).sync();
+  relyOnDelegations(draft, [vote], counting);
   const confirmation = draft.changeConfirmation(before, { votes, deadline: "ahead" });
   draft.journal("vote-cast", { ...subjectOf(before, call), ...voteBody(vote, ended) });
   return { draft, value: { ok: true, repeated: false, session, confirmation, call } };
@@ -33,6 +37,7 @@ export interface AmendedVote {
   readonly call: CallRecord;
   readonly input: DecisionInput;
   readonly decider: Decider;
+  readonly counting: Counting;
 }
 
 /**
@@ -44,6 +49,7 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
   const { vote, confirmation, call, input, decider } = amended;
   const { mac: _mac, ...verdict } = vote;
   const draft = new Draft(parts, now, session).sync();
+  relyOnDelegations(draft, [vote], amended.counting);
   const { shown, requirements, requesters, denials, policy, expiresAt } = confirmation;
   const { authorOnly: _gate, ...card } = shown;
   const gone = before.votes.length;

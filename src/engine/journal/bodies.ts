@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, Escalation, GrantLimits, PolicyNote, VoteSlot } from "../ledger/index.ts";
-import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
+import type { CallStatus, Escalation, GrantLimits, PolicyNote, Vote, VoteSlot } from "../ledger/index.ts";
+import type { Approvers, DelegationScope, PrincipalKind, Requirement } from "../people/index.ts";
 
 /** Somebody, as the journal names them. */
 export interface JournalPerson {
@@ -68,6 +68,8 @@ export interface VoteCast extends ActedBy {
   readonly person: string;
   /** Which requirement an approval fills, and which place of it. */
   readonly slot?: VoteSlot;
+  /** For whom it was given, and by which delegation. */
+  readonly delegated?: NonNullable<Vote["delegated"]>;
   /** Whose votes ended with this one: the voter's own earlier one, and those that no longer count. */
   readonly ended?: readonly string[];
   readonly reason?: string;
@@ -168,6 +170,13 @@ export interface GrantRevoked extends Partial<ActedBy> {
   readonly reason?: string;
 }
 
+/** Somebody lets another person vote for them, or not any more. */
+export interface DelegationNoted extends ActedBy {
+  readonly delegation: string;
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface StepNoted extends AboutAttempt {
   readonly step: string;
 }
@@ -230,6 +239,8 @@ export interface JournalBodies {
   readonly "step-started": StepNoted;
   readonly "step-done": StepNoted;
   readonly "step-failed": StepNoted;
+  readonly "delegation-made": DelegationNoted & { readonly until: number; readonly scope?: DelegationScope };
+  readonly "delegation-revoked": DelegationNoted;
   readonly "run-cancelled": { readonly invocation: string; readonly reason: string };
   readonly "session-imported": { readonly by: string; readonly events: number };
   readonly "session-deleted": Erasure & { readonly by: string };

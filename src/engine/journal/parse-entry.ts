@@ -9,7 +9,7 @@ import type {
   VoteSlot,
 } from "../ledger/index.ts";
 import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
-import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
+import type { Approvers, DelegationScope, PrincipalKind, Requirement } from "../people/index.ts";
 import type {
   AboutAttempt,
   AboutCall,
@@ -17,6 +17,7 @@ import type {
   ActedBy,
   Amended,
   CallEnded,
+  DelegationNoted,
   GrantRefused,
   JournalBodies,
   JournalEntry,
@@ -134,6 +135,7 @@ const vote: Checks<VoteCast> = {
   confirmed: flag,
   person: text,
   slot: optional(slot),
+  delegated: optional(shaped<NonNullable<VoteCast["delegated"]>>({ from: text, delegation: text })),
   ended: optional(texts),
   reason: optional(text),
   grant: optional(grantLimits),
@@ -150,6 +152,7 @@ const lateEnd: Checks<LateEnd> = {
   result: optional(json),
   statusThen: optional(callStatus),
 };
+const delegation: Checks<DelegationNoted> = { ...actedBy, delegation: text, from: text, to: text };
 const step: Checks<StepNoted> = { ...aboutAttempt, step: text };
 
 const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = {
@@ -276,6 +279,12 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   "step-started": step,
   "step-done": step,
   "step-failed": step,
+  "delegation-made": {
+    ...delegation,
+    until: count,
+    scope: optional(shaped<DelegationScope>({ app: optional(texts), tool: optional(texts) })),
+  },
+  "delegation-revoked": delegation,
   "run-cancelled": { invocation: text, reason: text },
   "session-imported": { by: text, events: count },
   "session-deleted": { by: text, erased: count },

@@ -71,6 +71,8 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "step-started": ofCall,
   "step-done": ofCall,
   "step-failed": ofCall,
+  "delegation-made": nothing,
+  "delegation-revoked": nothing,
   "run-cancelled": nothing,
   "session-imported": nothing,
   "session-deleted": nothing,

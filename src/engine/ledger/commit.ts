@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { GrantRecord } from "./grant-record.ts";
+import type { StoredItem } from "./key-value-store.ts";
 import type {
   CallRecord,
   CallStatus,
@@ -136,8 +137,13 @@ export type Write =
     }
   | { readonly kind: "state"; readonly scope: "app" | "user" | "session"; readonly delta: JsonObject }
   | { readonly kind: "remember"; readonly memo: Memo }
+  /** Keeps an item in place of the version that was read (0: there was none); without a value, takes it away. */
+  | { readonly kind: "item"; readonly item: ItemWrite; readonly read: number }
   /** Erases content (events, arguments, results, hints, payloads, state, journal bodies); digests stay. */
   | { readonly kind: "erase" };
+
+/** What becomes of an item that belongs to no session. */
+export type ItemWrite = Pick<StoredItem, "kind" | "id" | "expiresAt"> & Partial<Pick<StoredItem, "value">>;
 
 /** A remembered answer under an idempotency key. */
 export interface Memo {

@@ -1,4 +1,5 @@
 import type { ShownStatus } from "../lifecycle/index.ts";
+import type { DelegatedView } from "../people/index.ts";
 import type { GrantRecord } from "./grant-record.ts";
 import type { CallRecord, ConfirmationRecord, SessionRecord } from "./records.ts";
 
@@ -47,6 +48,8 @@ export interface ConfirmationFilter {
   readonly session?: string;
   /** Only those that are shown to one of these: what somebody `viewsAs`. How many others there are costs nothing. */
   readonly viewers?: readonly string[];
+  /** With `viewers`: also what is shown to these, as far as it is within the scope. */
+  readonly delegated?: readonly DelegatedView[];
   /** Only those that show one of these. */
   readonly status?: readonly ShownStatus[];
   /** Only those of one turn: what `Confirmation.turn` says. Reads the session's calls, so not for hot paths. */

@@ -220,6 +220,8 @@ export interface Vote {
   readonly person: string;
   /** Fixed when the vote is given. A denial fills none. */
   readonly slot?: VoteSlot;
+  /** For whom it was given, and by which delegation; without it, for the voter. */
+  readonly delegated?: { readonly from: string; readonly delegation: string };
   readonly via: string;
   readonly at: number;
   readonly reason?: string;

@@ -1,3 +1,4 @@
+import { areOne, delegatedTo, type VoteDelegation } from "./delegation.ts";
 import type { Directory } from "./directory.ts";
 import { type Approvers, isAnybody, type Principal, type PrincipalKind } from "./principal.ts";
 import type { Requirement } from "./requirement.ts";
@@ -8,6 +9,9 @@ export interface Ruled {
   readonly requesters: readonly string[];
   /** People who may fill in for some requirements, from a time on. */
   readonly escalations?: readonly EscalatedTo[];
+  /** For the scope of delegations. */
+  readonly app?: string;
+  readonly tool?: string;
 }
 
 /** People who may fill in from `at` on. */
@@ -22,10 +26,14 @@ export interface EscalatedTo {
   readonly reached: boolean;
 }
 
-/** With what votes are judged: the policy's word about people now, and the ledger's clock. */
+/**
+ * With what votes are judged: the policy's word about people now, the ledger's clock, and the delegations that stand. A
+ * vote for somebody else counts only if its delegation is among them.
+ */
 export interface Counting {
   readonly directory: Directory;
   readonly now: number;
+  readonly delegations?: readonly VoteDelegation[];
 }
 
 // The host program, its author's code and the person at this machine. There is no login between them and the requester,
@@ -58,50 +66,70 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
 
 /**
  * May this principal decide? The one place that answers it, for every way in. Everyone whom no requirement allows is
- * refused. An agent is always refused. Without logins, only the rule "requester" can be decided. Without `counting` the
- * answer is about what is stored: the groups as they were when the question was asked, the escalations that people were
- * told of.
+ * refused. An agent is always refused. Without logins, only the rule "requester" can be decided. What is not known in
+ * `counting` is taken from what is stored: the groups as they were when the question was asked, the escalations that
+ * people were told of; and nobody votes for somebody else.
  */
-export function mayDecide(rule: Ruled, principal: Principal, counting?: Counting): boolean {
-  return rule.requirements.some(
-    (_, requirement) => matchIn(rule, requirement, principal, counting) !== undefined,
-  );
+export function mayDecide(rule: Ruled, principal: Principal, counting: Partial<Counting> = {}): boolean {
+  return voterFor(rule, principal, counting) !== undefined;
 }
 
 /** May this principal decide at some time, now or after an escalation? */
-export function mayEverDecide(rule: Ruled, principal: Principal): boolean {
+export function mayEverDecide(
+  rule: Ruled,
+  principal: Principal,
+  { delegations = [] }: Pick<Counting, "delegations"> = {},
+): boolean {
   const escalations = (rule.escalations ?? []).map((one) => ({ ...one, reached: true }));
-  return mayDecide({ ...rule, escalations }, principal);
+  return mayDecide({ ...rule, escalations }, principal, { delegations });
+}
+
+/** Somebody who votes: for themselves, or for whoever delegated to them. */
+export interface Voter {
+  readonly by: Principal;
+  readonly through?: VoteDelegation;
+}
+
+/** How this principal may decide: for themselves if they can, else for somebody else; undefined if not at all. */
+export function voterFor(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): Voter | undefined {
+  return votersFor(rule, by, counting).find((voter) =>
+    rule.requirements.some((_, index) => matchIn(rule, index, voter, counting) !== undefined),
+  );
+}
+
+/** As whom this principal may try to vote; first as themselves. */
+export function votersFor(rule: Ruled, by: Principal, counting: Partial<Counting>): readonly Voter[] {
+  return [{ by }, ...delegatedTo(by, rule, counting).map((through) => ({ by, through }))];
 }
 
 /** By what somebody counts for a requirement: by name, or by a role that a login claimed. */
 export type MatchedBy = "name" | "role";
 
 /**
- * By what this principal counts for the requirement with this index, or for those who may fill in for it by now;
- * undefined if not at all.
+ * By what this voter counts for the requirement with this index, or for those who may fill in for it by now; undefined
+ * if not at all.
  */
 export function matchIn(
   rule: Ruled,
   index: number,
-  principal: Principal,
-  counting?: Counting,
+  voter: Voter,
+  counting: Partial<Counting> = {},
 ): MatchedBy | undefined {
   const requirement = rule.requirements[index];
   if (requirement === undefined) return undefined;
-  const own = matchAmong(rule, requirement, principal, counting?.directory);
+  const own = matchAmong(rule, requirement, voter, counting);
   if (own !== undefined) return own;
   for (const escalation of rule.escalations ?? []) {
     const fills = escalation.fills.includes(index) && isDue(escalation, counting);
     const people = fills ? fillingIn(escalation, requirement) : undefined;
-    const found = people && matchAmong(rule, people, principal, counting?.directory);
+    const found = people && matchAmong(rule, people, voter, counting);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function isDue({ at, reached }: EscalatedTo, counting: Counting | undefined): boolean {
-  return counting === undefined ? reached : typeof at === "number" && at <= counting.now;
+function isDue({ at, reached }: EscalatedTo, { now }: Partial<Counting>): boolean {
+  return now === undefined ? reached : typeof at === "number" && at <= now;
 }
 
 /** The people who fill in, under the requirement's own condition. */
@@ -113,21 +141,44 @@ function fillingIn({ to, group }: EscalatedTo, { from, count }: Requirement): Re
 }
 
 function matchAmong(
-  rule: Pick<Ruled, "requesters">,
+  rule: Ruled,
   requirement: Requirement,
-  principal: Principal,
-  directory: Directory | undefined,
+  { by, through }: Voter,
+  counting: Partial<Counting>,
 ): MatchedBy | undefined {
   const { from } = requirement;
-  if (principal.kind === "agent") return undefined;
-  const asked = isRequester(rule, principal, directory);
-  if (from === "requester") return isVouched(principal) || asked ? "name" : undefined;
-  if (isAnybody(principal) || isCode(principal)) return undefined;
-  const then = standing(from, principal, asked);
+  const { directory } = counting;
+  if (by.kind === "agent") return undefined;
+  if (from === "requester") return confirmsOwn(rule, { by, through }, directory) ? "name" : undefined;
+  if (isAnybody(by) || isCode(by)) return undefined;
+  const named = through === undefined ? by : byName(through.from);
+  const asked = [by, named].some((one) => countsAsRequester(rule, one, counting));
+  const then = standing(from, named, asked);
   const members = membersNow(requirement, directory);
   if (then === undefined || members === undefined) return then;
-  const now = standing(members, principal, asked);
+  const now = standing(members, named, asked);
   return now === undefined || then === "name" ? now : then;
+}
+
+/** What people confirm for themselves, nobody confirms for them. */
+function confirmsOwn(
+  rule: Ruled,
+  { by, through }: { readonly by: Principal; readonly through: VoteDelegation | undefined },
+  directory: Directory | undefined,
+): boolean {
+  return through === undefined && (isVouched(by) || isRequester(rule, by, directory));
+}
+
+/** A delegator, of whom nothing but the name is known: roles are claims of a login, and are not passed on. */
+function byName(id: string): Principal {
+  return { id, kind: "token", roles: [], scopes: [], authenticated: false };
+}
+
+/** Did they ask, or are they one person with somebody who did? */
+function countsAsRequester(rule: Ruled, one: Principal, counting: Partial<Counting>): boolean {
+  if (isRequester(rule, one, counting.directory)) return true;
+  const logins = [one.id, ...(one.onBehalfOf === undefined ? [] : [one.onBehalfOf])];
+  return rule.requesters.some((asked) => logins.some((login) => areOne(login, asked, rule, counting)));
 }
 
 const NOBODY = {};
@@ -182,7 +233,7 @@ export function isRequester(
   );
 }
 
-/** May this principal withdraw the question? The requester may, and everyone who could decide it. */
+/** May this principal withdraw the question? The requester may, and everyone who could decide it for themselves. */
 export function mayWithdraw(rule: Ruled, principal: Principal): boolean {
   return principal.kind !== "agent" && (isRequester(rule, principal) || mayDecide(rule, principal));
 }

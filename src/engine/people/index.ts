@@ -17,8 +17,17 @@ export {
   mayWithdraw,
   personOf,
   type Ruled,
+  type Voter,
+  voterFor,
   withoutRight,
 } from "./authority.ts";
+export {
+  areOne,
+  type DelegationScope,
+  isWithinScope,
+  type Scoped,
+  type VoteDelegation,
+} from "./delegation.ts";
 export { type Directory, NO_DIRECTORY } from "./directory.ts";
 export { dueAt } from "./due.ts";
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
@@ -33,6 +42,14 @@ export {
   toPrincipal,
 } from "./principal.ts";
 export { addUp, isPartOf, oneApproval, type Requirement, sameEscalation } from "./requirement.ts";
-export { type Ballot, denialsNeeded, freeSlot, type Tally, tally } from "./tally.ts";
+export {
+  type Ballot,
+  denialsNeeded,
+  type FreePlace,
+  freePlace,
+  isOnePerson,
+  type Tally,
+  tally,
+} from "./tally.ts";
 export { isAgentsOwn, ruleWithoutQuestion } from "./unasked.ts";
-export { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";
+export { type DelegatedView, looksAsRequester, viewersOf, viewsAs, viewsForOthers } from "./viewers.ts";

@@ -1,5 +1,6 @@
 import type { Vote, VoteSlot } from "../ledger/index.ts";
-import { type Counting, matchIn, mayDecide, personOf, type Ruled } from "./authority.ts";
+import { type Counting, matchIn, personOf, type Ruled, type Voter, votersFor } from "./authority.ts";
+import { areOne, delegatedTo } from "./delegation.ts";
 import type { Principal } from "./principal.ts";
 
 /** A question, and the votes on it. */
@@ -22,7 +23,10 @@ export interface Tally {
 export function tally(ballot: Ballot, counting: Counting): Tally {
   const counted: Vote[] = [];
   for (const vote of ballot.votes) {
-    if (counts(ballot, vote, counting) && !counted.some((other) => excludes(other, vote))) counted.push(vote);
+    const isFirst = !counted.some(
+      (other) => isOnePerson(ballot, [other, vote], counting) || areOneSlot(other, vote),
+    );
+    if (isFirst && counts(ballot, vote, counting)) counted.push(vote);
   }
   const denials = counted.filter(({ confirmed }) => !confirmed).length;
   const met = ballot.requirements.every(
@@ -41,10 +45,24 @@ export function denialsNeeded({ denials = 1 }: Pick<Ballot, "denials">): number 
   return denials;
 }
 
-/** The slot that an approval by this principal fills: the first one that is free; undefined if there is none. */
-export function freeSlot(ballot: Ballot, principal: Principal, counting: Counting): VoteSlot | undefined {
+/** A place for an approval, and as whom the voter fills it. */
+export interface FreePlace {
+  readonly slot: VoteSlot;
+  readonly voter: Voter;
+}
+
+/** The slot that an approval by this principal fills: the first free one, rather for themselves than for somebody else. */
+export function freePlace(ballot: Ballot, principal: Principal, counting: Counting): FreePlace | undefined {
+  for (const voter of votersFor(ballot, principal, counting)) {
+    const slot = freeSlot(ballot, voter, counting);
+    if (slot !== undefined) return { slot, voter };
+  }
+  return undefined;
+}
+
+function freeSlot(ballot: Ballot, voter: Voter, counting: Counting): VoteSlot | undefined {
   for (const [requirement, asked] of ballot.requirements.entries()) {
-    if (matchIn(ballot, requirement, principal, counting) === undefined) continue;
+    if (matchIn(ballot, requirement, voter, counting) === undefined) continue;
     const taken = new Set(
       ballot.votes.flatMap(({ slot }) => (slot?.requirement === requirement ? [slot.place] : [])),
     );
@@ -53,16 +71,31 @@ export function freeSlot(ballot: Ballot, principal: Principal, counting: Countin
   return undefined;
 }
 
-function counts(ballot: Ballot, { by, at, confirmed, slot, person }: Vote, counting: Counting): boolean {
-  const { directory, now } = counting;
+function counts(ballot: Ballot, vote: Vote, { directory, now, delegations = [] }: Counting): boolean {
+  const { by, at, confirmed, slot, person } = vote;
   if (personOf(by, directory) !== person) return false;
-  // Whoever fills in after an escalation must have voted after it.
-  const then = { directory, now: at };
-  if (!confirmed) return slot === undefined && mayDecide(ballot, by, then);
+  // Whoever fills in after an escalation must have voted after it, and whoever votes for somebody else while the
+  // delegation stood; it must still stand.
+  const then = { directory, now: at, delegations: delegations.filter(({ since }) => since <= at) };
+  const voter = voterOf(ballot, vote, then);
+  if (voter === undefined) return false;
+  if (!confirmed) {
+    const mayDeny = ballot.requirements.some((_, index) => matchIn(ballot, index, voter, then) !== undefined);
+    return slot === undefined && mayDeny;
+  }
   if (slot === undefined || !isPlace(ballot, slot)) return false;
-  const matched = matchIn(ballot, slot.requirement, by, then);
+  const matched = matchIn(ballot, slot.requirement, voter, then);
   const { voteMaxAgeMs = Number.POSITIVE_INFINITY } = directory;
   return matched === "name" || (matched === "role" && now - at <= voteMaxAgeMs);
+}
+
+/** As whom the vote was given; undefined if the delegation that it names does not stand. */
+function voterOf(ballot: Ballot, { by, delegated }: Vote, counting: Counting): Voter | undefined {
+  if (delegated === undefined) return { by };
+  const through = delegatedTo(by, ballot, counting).find(
+    ({ id, from }) => id === delegated.delegation && from === delegated.from,
+  );
+  return through && { by, through };
 }
 
 function isPlace({ requirements }: Ballot, { requirement, place }: VoteSlot): boolean {
@@ -70,9 +103,28 @@ function isPlace({ requirements }: Ballot, { requirement, place }: VoteSlot): bo
   return Number.isInteger(place) && place >= 0 && place < count;
 }
 
-/** May not both count: they are of one person, came by one login, or fill one slot. */
-function excludes(one: Vote, other: Vote): boolean {
-  if (one.person === other.person || one.by.id === other.by.id) return true;
+type Given = Pick<Vote, "by" | "person" | "at" | "delegated">;
+
+/** Do these votes come from one person: by one login, several, or for each other? */
+export function isOnePerson(
+  ballot: Ruled,
+  [one, other]: readonly [Given, Given],
+  { directory, delegations = [] }: Counting,
+): boolean {
+  if (one.by.id === other.by.id) return true;
+  const persons = (vote: Given): readonly string[] => [
+    vote.person,
+    ...(vote.delegated === undefined ? [] : [directory.person(vote.delegated.from)]),
+  ];
+  const [ones, others] = [persons(one), persons(other)];
+  if (ones.some((person) => others.includes(person))) return true;
+  // A delegation that was made after both votes says nothing about them.
+  const since = Math.max(one.at, other.at);
+  const known = { directory, delegations: delegations.filter((made) => made.since <= since) };
+  return ones.some((person) => others.some((another) => areOne(person, another, ballot, known)));
+}
+
+function areOneSlot(one: Vote, other: Vote): boolean {
   return (
     one.slot !== undefined &&
     one.slot.requirement === other.slot?.requirement &&

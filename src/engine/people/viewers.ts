@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { isCode, isVouched, type Ruled } from "./authority.ts";
+import { type Counting, isCode, isVouched, type Ruled } from "./authority.ts";
+import type { DelegationScope } from "./delegation.ts";
 import { type Approvers, isAnybody, type Principal } from "./principal.ts";
 
 const LONGEST = 200;
@@ -37,6 +38,25 @@ export function viewsAs(principal: Principal): readonly string[] {
   words.push(named(principal.id), ...principal.roles.map(inRole));
   if (principal.authenticated) words.push(KNOWN);
   return distinct(words);
+}
+
+/** What a reader sees for somebody else: what is shown to this label, within the scope. */
+export interface DelegatedView {
+  readonly viewer: string;
+  readonly scope?: DelegationScope;
+}
+
+/** The labels of what a reader may see because they vote for others: what names those. */
+export function viewsForOthers(
+  principal: Principal,
+  { delegations = [], directory }: Partial<Counting>,
+): readonly DelegatedView[] {
+  if (principal.kind === "agent" || isAnybody(principal) || isCode(principal)) return [];
+  if (principal.onBehalfOf !== undefined) return [];
+  const person = (login: string): string => directory?.person(login) ?? login;
+  return delegations
+    .filter(({ to }) => person(to) === person(principal.id))
+    .map(({ from, scope }) => ({ viewer: named(from), ...(scope === undefined ? {} : { scope }) }));
 }
 
 /** The host's own people, for what the requester decides. */

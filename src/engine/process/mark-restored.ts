@@ -1,5 +1,6 @@
 import { writeUnknown } from "../calls/index.ts";
 import type { Decider } from "../decisions/index.ts";
+import { revokeAllDelegations } from "../delegations/index.ts";
 import { revokeAll } from "../grants/index.ts";
 import type { ActedBy } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
@@ -29,7 +30,7 @@ export interface RestoreReport {
 /**
  * Handles a ledger that was restored from a backup. A call that was approved and not started would run now, but it may
  * have run after the backup. Such a call becomes `unknown`, and a person settles it. An open question may have been
- * answered: its card says so. A grant may have been used up, so all are revoked. Repeatable calls are not changed. Call this before any process hosts apps on the ledger.
+ * answered: its card says so. A grant may have been used up, so all are revoked, and so are all delegations. Repeatable calls are not changed. Call this before any process hosts apps on the ledger.
  * It can be repeated, also after a crash: it does what is left.
  */
 export async function markRestored(
@@ -37,6 +38,7 @@ export async function markRestored(
   decider: Decider,
   onProgress: (report: RestoreReport) => void = () => {},
 ): Promise<RestoreReport> {
+  await revokeAllDelegations(parts, decider);
   const grants = await revokeAll(parts, told(MAY_BE_USED_UP, decider));
   const total = { sessions: 0, calls: 0, waiting: 0, grants };
   for (let after = ""; ; ) {

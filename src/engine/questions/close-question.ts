@@ -151,6 +151,7 @@ export function voteBody(vote: Vote, ended: readonly string[] = []): VoteCast {
     confirmed: vote.confirmed,
     person: vote.person,
     ...(vote.slot === undefined ? {} : { slot: vote.slot }),
+    ...(vote.delegated === undefined ? {} : { delegated: vote.delegated }),
     by: { id, kind, authenticated, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
     via: vote.via,
     ...(ended.length === 0 ? {} : { ended }),

@@ -11,6 +11,7 @@ import {
 import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "../lifecycle/index.ts";
 import {
   type Approvers,
+  type Counting,
   denialsNeeded,
   mayDecide,
   mayWithdraw,
@@ -112,6 +113,8 @@ export interface ConfirmationVote {
   readonly by: Pick<Principal, "id" | "kind" | "authenticated" | "onBehalfOf">;
   /** The person behind the login, where that is another name. */
   readonly person?: string;
+  /** For whom they voted, if somebody had delegated their votes to them. */
+  readonly for?: string;
   /** Which of the requirements an approval counts for: its place in the list. */
   readonly requirement?: number;
   readonly via: string;
@@ -142,8 +145,15 @@ export interface ConfirmationSubject {
   readonly truncated?: true;
 }
 
-/** Shows a confirmation to a reader; without one, every member of `can` is false. */
-export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal): Confirmation {
+/**
+ * Shows a confirmation to a reader; without one, every member of `can` is false. Without `counting` the reader's rights
+ * are those of the groups as they were when it was asked, and they vote for nobody else.
+ */
+export function toConfirmation(
+  subject: ConfirmationSubject,
+  viewer?: Principal,
+  counting?: Partial<Counting>,
+): Confirmation {
   const { confirmation, call, session } = subject;
   const { shown } = confirmation;
   const vote = decidingVote(confirmation);
@@ -185,7 +195,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     ...executionOf(confirmation, call),
     ...(subject.truncated === undefined ? {} : { truncated: subject.truncated }),
     ...(confirmation.withdrawal === undefined ? {} : { withdrawal: confirmation.withdrawal }),
-    can: rightsOf(subject, viewer),
+    can: rightsOf(subject, viewer, counting),
     version: confirmation.shownVersion,
   };
 }
@@ -238,6 +248,7 @@ function toVote(vote: Vote, { secrets }: CallRecord): ConfirmationVote {
     confirmed: vote.confirmed,
     by: { id, kind, authenticated, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
     ...(vote.person === id ? {} : { person: vote.person }),
+    ...(vote.delegated === undefined ? {} : { for: vote.delegated.from }),
     ...(vote.slot === undefined ? {} : { requirement: vote.slot.requirement }),
     via: vote.via,
     at: iso(vote.at),
@@ -273,10 +284,11 @@ function executionOf(
 export function rightsOf(
   { confirmation, call }: Pick<ConfirmationSubject, "confirmation" | "call">,
   viewer: Principal | undefined,
+  counting?: Partial<Counting>,
 ): Confirmation["can"] {
   if (viewer === undefined) return { decide: false, amend: false, cancel: false };
   const open = confirmation.status === "requested";
-  const decide = open && mayDecide(confirmation, viewer);
+  const decide = open && mayDecide(confirmation, viewer, counting);
   const withdrawable =
     nextConfirmation(confirmation.status, "withdraw") !== undefined &&
     nextCall(call.status, "cancel") !== undefined;

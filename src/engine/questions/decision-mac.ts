@@ -12,13 +12,14 @@ export interface VotedOn {
 
 /**
  * Signs a vote over what makes it this decision and no other: its subject, verdict, approver, the person behind the
- * login, the requirement and the slot that it fills, its time, its payload and what it grants.
+ * login, for whom and by which delegation, the requirement and the slot that it fills, its time, its payload and what
+ * it grants.
  */
 export function voteMac(secret: string, { confirmation, call }: VotedOn, vote: Omit<Vote, "mac">): string {
-  const { confirmed, by, person, slot, at, payload, grant } = vote;
+  const { confirmed, by, person, slot, delegated, at, payload, grant } = vote;
   const requirement = slot === undefined ? undefined : confirmation.requirements[slot.requirement];
   const tuple = [
-    "vote-v2",
+    "vote-v3",
     confirmation.id,
     confirmation.argsDigest,
     call.id,
@@ -27,6 +28,7 @@ export function voteMac(secret: string, { confirmation, call }: VotedOn, vote: O
     confirmed,
     [by.id, by.kind, by.roles, by.authenticated, by.onBehalfOf ?? null],
     person,
+    delegated === undefined ? null : [delegated.from, delegated.delegation],
     slot === undefined ? null : [slot.requirement, slot.place, membersOf(requirement)],
     at,
     payload === undefined ? null : canonicalJson(payload),

@@ -1,6 +1,6 @@
 import { CountersignError } from "../../protocol/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import type { Principal } from "../people/index.ts";
+import type { Counting, Principal } from "../people/index.ts";
 import { type Confirmation, toConfirmation } from "./confirmation.ts";
 
 const PAGE = 100;
@@ -10,12 +10,13 @@ export interface PendingQuery {
   readonly app?: string | undefined;
   readonly user?: string | undefined;
   readonly viewer?: Principal | undefined;
+  readonly counting?: Partial<Counting>;
 }
 
 /** The open confirmations, nearest deadline first. */
 export async function readPending(
   ledger: Pick<Ledger, "confirmations">,
-  { app, user, viewer }: PendingQuery,
+  { app, user, viewer, counting }: PendingQuery,
 ): Promise<readonly Confirmation[]> {
   const filter = {
     state: "open",
@@ -26,7 +27,7 @@ export async function readPending(
   for (let cursor: string | undefined; ; ) {
     const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
     const page = await ledger.confirmations(filter, request);
-    found.push(...page.items.map((item) => toConfirmation(item, viewer)));
+    found.push(...page.items.map((item) => toConfirmation(item, viewer, counting)));
     if (page.next === undefined) return found;
     cursor = page.next;
   }
@@ -36,11 +37,11 @@ export async function readPending(
 export async function readConfirmation(
   ledger: Pick<Ledger, "load">,
   id: string,
-  viewer: Principal | undefined,
+  { viewer, counting }: Pick<PendingQuery, "viewer" | "counting">,
 ): Promise<Confirmation> {
   const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
   if (confirmation === undefined || call === undefined || session === undefined) {
     throw new CountersignError("unknown-confirmation", `There is no confirmation ${id}.`);
   }
-  return toConfirmation({ confirmation, call, session }, viewer);
+  return toConfirmation({ confirmation, call, session }, viewer, counting);
 }

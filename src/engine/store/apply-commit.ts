@@ -280,8 +280,9 @@ class Work {
     return undefined;
   }
 
-  #writeOutside(write: WriteOf<"state" | "remember" | "erase">): undefined {
+  #writeOutside(write: WriteOf<"state" | "remember" | "item" | "erase">): undefined {
     if (write.kind === "erase") this.#eraseRows();
+    else if (write.kind === "item") this.#items.push({ ...write.item, read: write.read });
     else if (write.kind === "remember") this.#items.push(toItem(write.memo));
     else
       this.#items.push({

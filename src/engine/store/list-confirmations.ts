@@ -11,7 +11,7 @@ import {
   wordsOf,
 } from "../ledger/index.ts";
 import { shownStatus } from "../lifecycle/index.ts";
-import { viewersOf } from "../people/index.ts";
+import { isWithinScope, viewersOf } from "../people/index.ts";
 import type { Packed } from "./document.ts";
 import { NO_DEADLINE, OPEN_FACETS } from "./entries.ts";
 import { copyRow } from "./long-values.ts";
@@ -166,10 +166,12 @@ function isNarrow({
   user,
   session,
   viewers,
+  delegated = [],
   status,
   turn,
   words,
 }: ConfirmationFilter): boolean {
+  if (delegated.some(({ scope }) => scope !== undefined)) return false;
   const conditions = [app, agent, tool, user, session, viewers, turn].filter((each) => each !== undefined);
   return conditions.length <= 1 && status === undefined && words === undefined;
 }
@@ -180,7 +182,10 @@ async function nextEntries(
   filter: ConfirmationFilter,
   { place, window }: { readonly place: Place; readonly window: number },
 ): Promise<readonly Entry[]> {
-  const { state, viewers, session } = filter;
+  const { state, session } = filter;
+  const viewers = filter.viewers && [
+    ...new Set([...filter.viewers, ...(filter.delegated ?? []).map(({ viewer }) => viewer)]),
+  ];
   if (state === "open" && session !== undefined) return openIn(store, session, { place, window });
   const page = { limit: window, after: place, ...(state === "closed" ? { newestFirst: true as const } : {}) };
   const lead = leadOf(filter);
@@ -273,16 +278,24 @@ function preview(
 }
 
 function fits(filter: ConfirmationFilter, { confirmation, call }: ConfirmationWithCall): boolean {
-  const { state, viewers, status, turn } = filter;
+  const { state, status, turn } = filter;
   if ((confirmation.status === "requested") !== (state === "open")) return false;
   const { session = confirmation.session } = filter;
   if (confirmation.session !== session) return false;
   if (OPEN_FACETS.some((facet) => filter[facet] !== undefined && confirmation[facet] !== filter[facet]))
     return false;
-  if (viewers !== undefined && !viewersOf(confirmation).some((viewer) => viewers.includes(viewer)))
-    return false;
+  if (!isShown(filter, confirmation)) return false;
   if (status !== undefined && !status.includes(shownStatus(confirmation.status, call.status))) return false;
   return turn === undefined || turn === turnOf(call);
+}
+
+function isShown({ viewers, delegated = [] }: ConfirmationFilter, confirmation: ConfirmationRecord): boolean {
+  if (viewers === undefined) return true;
+  const shown = viewersOf(confirmation);
+  return (
+    shown.some((viewer) => viewers.includes(viewer)) ||
+    delegated.some(({ viewer, scope }) => shown.includes(viewer) && isWithinScope(scope, confirmation))
+  );
 }
 
 function sizeOf(item: ConfirmationWithCall): number {

@@ -34,6 +34,6 @@ export async function cancelOne(
   });
   const engine = await site.engine(confirmation.app);
   const cancelled = await engine.decisions.cancel(id, { by: principal, via: VIA, reason });
-  if (cancelled.ok) return show(cancelled, principal);
+  if (cancelled.ok) return show(cancelled, principal, await site.counting(cancelled.call.app));
   throw toError(cancelled);
 }

@@ -2,6 +2,7 @@ import {
   type Asker,
   type Confirmation,
   type ConfirmationWithCall,
+  type Counting,
   isRequester,
   type Ledger,
   mayDecide,
@@ -12,6 +13,7 @@ import {
 import { hasScope } from "../scopes.ts";
 import { type CallOwner, ownerOf } from "./calls.ts";
 import { conversationBefore, type Message } from "./conversation.ts";
+import type { Reading } from "./list.ts";
 import { find, show, viewersFor } from "./visibility.ts";
 
 const MOST_OF_TURN = 50;
@@ -35,18 +37,19 @@ export interface ConfirmationContext {
 export async function contextOf(
   ledger: Ledger,
   id: string,
-  principal: Principal,
+  { principal, counting: countingOf }: Reading,
 ): Promise<ConfirmationContext> {
   const { confirmation, call } = await find(ledger, id, principal);
+  const counting = await countingOf(confirmation.app);
   const told = (items: readonly ConfirmationWithCall[]): readonly Confirmation[] =>
-    items.filter((item) => item.confirmation.id !== id).map((item) => show(item, principal));
+    items.filter((item) => item.confirmation.id !== id).map((item) => show(item, principal, counting));
   const { tool, user, app } = confirmation;
-  const turn = { session: confirmation.session, turn: turnOf(call), ...viewersFor(principal) };
+  const turn = { session: confirmation.session, turn: turnOf(call), ...viewersFor(principal, counting) };
   const few = { preview: true, limit: MOST_OF_TURN } as const;
   const open = await ledger.confirmations({ state: "open", ...turn }, few);
   const closed = await ledger.confirmations({ state: "closed", ...turn }, few);
   const earlier = await ledger.confirmations(
-    { state: "closed", app, tool, user, ...viewersFor(principal) },
+    { state: "closed", app, tool, user, ...viewersFor(principal, counting) },
     { preview: true, limit: MOST_EARLIER + 1 },
   );
   const { frame } = (await ledger.load({ confirmation: id })) ?? {};
@@ -54,7 +57,7 @@ export async function contextOf(
   return {
     turn: told([...open.items, ...closed.items].toSorted((a, b) => a.call.ord - b.call.ord)),
     earlier: told(earlier.items).slice(0, MOST_EARLIER),
-    ...(mayRead(confirmation, principal)
+    ...(mayRead(confirmation, principal, counting)
       ? { conversation: await conversationBefore(ledger, call, frame) }
       : {}),
     ...(asker === undefined ? {} : { asker }),
@@ -68,6 +71,7 @@ function askerShown({ id, kind, authenticated }: Asker): Asker {
 }
 
 // The person who decides needs the context; the requester was there.
-function mayRead(rule: Ruled, principal: Principal): boolean {
-  return hasScope(principal, "admin", "act-as") || isRequester(rule, principal) || mayDecide(rule, principal);
+function mayRead(rule: Ruled, principal: Principal, counting: Partial<Counting>): boolean {
+  if (hasScope(principal, "admin", "act-as") || isRequester(rule, principal)) return true;
+  return mayDecide(rule, principal, counting);
 }

@@ -36,7 +36,8 @@ export async function decideOne(
   await bindKey(context, ledger, { principal, route, said: { ...input } });
   const refusals = new StoredRefusals(context, ledger, route);
   const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, seen }));
-  const decided = show(subject, principal);
+  const counting = await site.counting(call.app);
+  const decided = show(subject, principal, counting);
   if (about.wait === 0 || decided.status === "requested") return decided;
   await waitForEnd(ledger, call.id, {
     seconds: about.wait,
@@ -44,7 +45,7 @@ export async function decideOne(
   });
   const now = await ledger.load({ confirmation: input.id });
   if (now?.confirmation === undefined || now.call === undefined) return decided;
-  return show({ confirmation: now.confirmation, call: now.call, session }, principal);
+  return show({ confirmation: now.confirmation, call: now.call, session }, principal, counting);
 }
 
 /** The result of one of many decisions. */
@@ -93,7 +94,8 @@ async function entryOf(
 ): Promise<DecisionEntry> {
   try {
     const decided = await judge();
-    return { id: input.id, status: 200, confirmation: show(cutSubject(decided), principal) };
+    const counting = await site.counting(decided.confirmation.app);
+    return { id: input.id, status: 200, confirmation: show(cutSubject(decided), principal, counting) };
   } catch (error) {
     const status = statusOf(error);
     // Thrown before this one was committed, so it affects only this one.

@@ -2,6 +2,7 @@ import {
   type Confirmation,
   type ConfirmationFilter,
   type ConfirmationWithCall,
+  type Counting,
   decidingVote,
   type Ledger,
   looksAsRequester,
@@ -9,14 +10,13 @@ import {
   type Principal,
   type ShownStatus,
   searchableWords,
-  viewsAs,
   wordsOf,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { STATUSES } from "../schemas/confirmation.ts";
 import type { ListQuery } from "../schemas/queries.ts";
-import { rightsHere, show, viewersFor } from "./visibility.ts";
+import { decidersViews, show, viewersFor } from "./visibility.ts";
 
 const DEFAULT_LIMIT = 50;
 // How often one request queries the ledger. If few rows match, the page is short and has a `next`.
@@ -26,6 +26,12 @@ const MOST_BYTES = 1_000_000;
 type Leg = ConfirmationFilter["state"];
 type Wanted = (item: ConfirmationWithCall) => boolean;
 
+/** Who reads, and with what their rights are judged. */
+export interface Reading {
+  readonly principal: Principal;
+  readonly counting: (app?: string) => Promise<Partial<Counting>>;
+}
+
 /**
  * The confirmations that somebody may see, page by page, with long values truncated. Open ones first, nearest deadline
  * first; then closed ones, newest first. The ledger's query returns only what they may see, so that neither a page nor
@@ -34,12 +40,14 @@ type Wanted = (item: ConfirmationWithCall) => boolean;
 export async function list(
   ledger: Pick<Ledger, "confirmations" | "load" | "digestKey">,
   query: ListQuery,
-  principal: Principal,
+  { principal, counting }: Reading,
 ): Promise<Page<Confirmation>> {
   const statuses = readStatuses(query.status);
   const legs = legsOf(statuses);
-  const filter = { ...(await toFilter(ledger, query, statuses)), ...viewersOf(query, principal) };
-  const wanted = toWanted(query, principal);
+  const known = once(counting);
+  const views = viewersOf(query, principal, await known());
+  const filter = { ...(await toFilter(ledger, query, statuses)), ...views };
+  const wanted = toWanted(query);
   const use = useOf(query, principal);
   const limit = query.limit ?? DEFAULT_LIMIT;
   const items: Confirmation[] = [];
@@ -50,13 +58,28 @@ export async function list(
     const words = at.leg === "open" ? wordsIn(query) : {};
     // Never more than still fit, so that the ledger's own cursor is the start of the next page.
     const page = await readFrom(ledger, { ...filter, ...words }, at, limit - items.length);
-    for (const shown of page.items.filter(wanted).map((item) => show(item, principal))) {
-      bytes += JSON.stringify(shown).length;
-      items.push(shown);
+    const shown = await Promise.all(
+      page.items
+        .filter(wanted)
+        .map(async (item) => show(item, principal, await known(item.confirmation.app))),
+    );
+    for (const item of shown.filter(({ can }) => query.mine !== "decidable" || can.decide)) {
+      bytes += JSON.stringify(item).length;
+      items.push(item);
     }
     at = page.next === undefined ? nextLeg(at.leg, legs) : { leg: at.leg, cursor: page.next };
   }
   return at === undefined ? { items } : { items, next: sealCursor(ledger, use, toPlace(at)) };
+}
+
+/** Asks for each app once. */
+function once(counting: Reading["counting"]): Reading["counting"] {
+  const known = new Map<string | undefined, ReturnType<Reading["counting"]>>();
+  return (app) => {
+    const found = known.get(app) ?? counting(app);
+    known.set(app, found);
+    return found;
+  };
 }
 
 function readFrom(
@@ -102,10 +125,14 @@ function nextLeg(leg: Leg, legs: readonly Leg[]): Position | undefined {
 }
 
 /** The reader: an administrator sees everything; with `mine`, only their own. */
-function viewersOf({ mine }: ListQuery, principal: Principal): Pick<ConfirmationFilter, "viewers"> {
+function viewersOf(
+  { mine }: ListQuery,
+  principal: Principal,
+  counting: Partial<Counting>,
+): Pick<ConfirmationFilter, "viewers" | "delegated"> {
   if (mine === "true") return { viewers: looksAsRequester(principal) };
-  if (mine === "decidable") return { viewers: viewsAs(principal) };
-  return viewersFor(principal);
+  if (mine === "decidable") return decidersViews(principal, counting);
+  return viewersFor(principal, counting);
 }
 
 async function toFilter(
@@ -129,15 +156,14 @@ async function toFilter(
 }
 
 // Filters that the ledger does not support; they do not concern visibility.
-function toWanted(query: ListQuery, principal: Principal): Wanted {
-  const { session, mine, q } = query;
+function toWanted(query: ListQuery): Wanted {
+  const { session, q } = query;
   const asked = wordsOf(q ?? "");
   const isWithin = toWithin(query);
   return (item) => {
     const { confirmation, call } = item;
     if (!isWithin(confirmation)) return false;
     if (session !== undefined && item.session.id !== session) return false;
-    if (mine === "decidable" && !rightsHere(item, principal).decide) return false;
     if (asked.length === 0 || confirmation.status === "requested") return true;
     const words = searchableWords(confirmation, call);
     return asked.every((prefix) => words.some((word) => word.startsWith(prefix)));

@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Confirmation } from "../../engine/index.ts";
+import type { Confirmation, Principal } from "../../engine/index.ts";
 import { serveCallerCalls } from "../calls/routes.ts";
+import { serveDelegations } from "../delegations/routes.ts";
 import { serveDeliveries } from "../deliveries/routes.ts";
 import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
@@ -30,7 +31,7 @@ import { listUnknown } from "./calls.ts";
 import { cancelOne } from "./cancel.ts";
 import { contextOf } from "./context.ts";
 import { decideMany, decideOne } from "./decide.ts";
-import { list } from "./list.ts";
+import { list, type Reading } from "./list.ts";
 import { settleCall, settleConfirmation } from "./settle.ts";
 import { find, show } from "./visibility.ts";
 import { withdrawOwnVote } from "./withdraw-vote.ts";
@@ -57,9 +58,14 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveNotices(routes, site);
   serveGrants(routes, site);
   serveStatistics(routes, site);
+  serveDelegations(routes, site);
   serveIdentity(routes, site);
   refuseOtherMethods(routes);
   return routes;
+}
+
+function readingOf(site: Site, principal: Principal): Reading {
+  return { principal, counting: (app) => site.counting(app) };
 }
 
 function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
@@ -76,9 +82,12 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
-      return Response.json(await list(await site.ledger(), query, context.get("principal")), {
-        headers: NO_STORE,
-      });
+      return Response.json(
+        await list(await site.ledger(), query, readingOf(site, context.get("principal"))),
+        {
+          headers: NO_STORE,
+        },
+      );
     },
   );
   serve(
@@ -95,7 +104,8 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     async (context, { params }) => {
       requireScope(context, "read", "decide", "admin");
       const principal = context.get("principal");
-      return one(show(await find(await site.ledger(), params.id, principal), principal));
+      const found = await find(await site.ledger(), params.id, principal);
+      return one(show(found, principal, await site.counting(found.confirmation.app)));
     },
   );
   serve(
@@ -111,7 +121,7 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { params }) => {
       requireScope(context, "read", "decide", "admin");
-      const told = await contextOf(await site.ledger(), params.id, context.get("principal"));
+      const told = await contextOf(await site.ledger(), params.id, readingOf(site, context.get("principal")));
       return Response.json(told, { headers: NO_STORE });
     },
   );

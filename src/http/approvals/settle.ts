@@ -31,7 +31,7 @@ export async function settleConfirmation(
   const route = `/v1/confirmations/${id}/settlement`;
   const call = await settle(site, context, { call: found.call, route, body });
   const { confirmation = found.confirmation } = (await ledger.load({ confirmation: id })) ?? {};
-  return show({ confirmation, call, session: found.session }, principal);
+  return show({ confirmation, call, session: found.session }, principal, await site.counting(call.app));
 }
 
 /** Settles a call without a confirmation. */

@@ -1,6 +1,9 @@
 import {
+  allDelegations,
   type Confirmation,
+  type ConfirmationFilter,
   type ConfirmationSubject,
+  type Counting,
   isRequester,
   type Ledger,
   mayEverDecide,
@@ -10,44 +13,75 @@ import {
   type Snapshot,
   toConfirmation,
   viewsAs,
+  viewsForOthers,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { hasScope } from "../scopes.ts";
 
 /** May somebody see this question? Everyone who may decide it, the requester, and administrators. */
-export function maySee(rule: Ruled, principal: Principal): boolean {
-  return hasScope(principal, "admin") || mayEverDecide(rule, principal) || isRequester(rule, principal);
+export function maySee(
+  rule: Ruled,
+  principal: Principal,
+  known: Pick<Counting, "delegations"> = {},
+): boolean {
+  return (
+    hasScope(principal, "admin") || mayEverDecide(rule, principal, known) || isRequester(rule, principal)
+  );
 }
 
 /** The labels for what {@link maySee} allows somebody to see; undefined if they may see everything. */
-export function viewersFor(principal: Principal): { readonly viewers?: readonly string[] } {
-  return hasScope(principal, "admin") ? {} : { viewers: viewsAs(principal) };
+export function viewersFor(
+  principal: Principal,
+  counting: Partial<Counting>,
+): Pick<ConfirmationFilter, "viewers" | "delegated"> {
+  return hasScope(principal, "admin") ? {} : decidersViews(principal, counting);
+}
+
+/** The labels of what somebody may decide, for themselves or for others, or has asked for. */
+export function decidersViews(
+  principal: Principal,
+  counting: Partial<Counting>,
+): Pick<ConfirmationFilter, "viewers" | "delegated"> {
+  const delegated = viewsForOthers(principal, counting);
+  return { viewers: viewsAs(principal), ...(delegated.length === 0 ? {} : { delegated }) };
 }
 
 /** What somebody may do with it through this API: what the rule and their scopes allow. */
 export function rightsHere(
   subject: Pick<ConfirmationSubject, "confirmation" | "call">,
   principal: Principal,
+  counting?: Partial<Counting>,
 ): Confirmation["can"] {
-  const { decide, amend, cancel } = rightsOf(subject, principal);
+  const { decide, amend, cancel } = rightsOf(subject, principal, counting);
   const mayHere = hasScope(principal, "decide");
   return { decide: decide && mayHere, amend: amend && mayHere, cancel: cancel && mayHere };
 }
 
 /** A confirmation as this principal sees it. */
-export function show(subject: ConfirmationSubject, principal: Principal): Confirmation {
-  return { ...toConfirmation(subject), can: rightsHere(subject, principal) };
+export function show(
+  subject: ConfirmationSubject,
+  principal: Principal,
+  counting: Partial<Counting>,
+): Confirmation {
+  return { ...toConfirmation(subject), can: rightsHere(subject, principal, counting) };
 }
 
 /** A confirmation as it was read, with what belongs to it. */
 export type Seen = Snapshot & ConfirmationSubject;
 
 /** Reads a confirmation that the principal may see; any other does not exist for them. */
-export async function find(ledger: Pick<Ledger, "load">, id: string, principal: Principal): Promise<Seen> {
+export async function find(
+  ledger: Pick<Ledger, "load" | "items">,
+  id: string,
+  principal: Principal,
+): Promise<Seen> {
   const snapshot = await ledger.load({ confirmation: id });
   const { confirmation, call } = snapshot ?? {};
   if (snapshot === undefined || confirmation === undefined || call === undefined) throw unknown(id);
-  if (!maySee(confirmation, principal)) throw unknown(id);
+  const isSeen =
+    maySee(confirmation, principal) ||
+    maySee(confirmation, principal, { delegations: await allDelegations(ledger) });
+  if (!isSeen) throw unknown(id);
   return { ...snapshot, confirmation, call };
 }
 

@@ -25,6 +25,6 @@ export async function withdrawOwnVote(
   await bindKey(context, ledger, { principal, route: `/v1/confirmations/${id}/vote-withdrawal`, said: {} });
   const engine = await site.engine(confirmation.app);
   const withdrawn = await engine.decisions.withdrawVote(id, { by: principal, via: VIA });
-  if (withdrawn.ok) return show(withdrawn, principal);
+  if (withdrawn.ok) return show(withdrawn, principal, await engine.counting());
   throw toError(withdrawn);
 }

@@ -1,4 +1,5 @@
 import {
+  allDelegations,
   type ConfirmationSubject,
   cutSubject,
   entrySubject,
@@ -7,6 +8,7 @@ import {
   type Ledger,
   parseEntry,
   toConfirmation,
+  type VoteDelegation,
 } from "../../engine/index.ts";
 import { maySee, rightsHere } from "../approvals/visibility.ts";
 import { type IdReader, toEventId } from "./event-id.ts";
@@ -16,6 +18,8 @@ export interface Change {
   /** Its journal record. */
   readonly place: JournalPlace;
   readonly subject: ConfirmationSubject;
+  /** Who votes for whom now. */
+  readonly delegations: readonly VoteDelegation[];
   /** The confirmation as JSON, without `can`, which depends on the reader. */
   readonly told: string;
 }
@@ -25,7 +29,7 @@ export interface Change {
  * about it.
  */
 export async function readChanges(
-  ledger: Pick<Ledger, "load" | "calls">,
+  ledger: Pick<Ledger, "load" | "calls" | "items">,
   records: readonly JournalRecord[],
 ): Promise<readonly Change[]> {
   const about = records.map((record) => ({
@@ -41,9 +45,10 @@ export async function readChanges(
     id: confirmation ?? asked.get(call ?? "") ?? "",
   }));
   const known = await readAll(ledger, new Set(named.map(({ id }) => id)));
+  const delegations = known.size === 0 ? [] : await allDelegations(ledger);
   return named.flatMap(({ place, id }) => {
     const found = known.get(id);
-    return found === undefined ? [] : [{ place, ...found }];
+    return found === undefined ? [] : [{ place, delegations, ...found }];
   });
 }
 
@@ -53,8 +58,8 @@ const AT_ONCE = 8;
 async function readAll(
   ledger: Pick<Ledger, "load">,
   ids: Iterable<string>,
-): Promise<ReadonlyMap<string, Omit<Change, "place">>> {
-  const known = new Map<string, Omit<Change, "place">>();
+): Promise<ReadonlyMap<string, Omit<Change, "place" | "delegations">>> {
+  const known = new Map<string, Omit<Change, "place" | "delegations">>();
   const left = [...ids].filter((id) => id !== "").values();
   const lane = async (): Promise<void> => {
     for (const id of left) {
@@ -69,9 +74,9 @@ async function readAll(
 /** The changes as messages for one viewer, empty if none is for them. */
 export function toMessages(changes: readonly Change[], reader: IdReader): string {
   let text = "";
-  for (const { place, subject, told } of changes) {
-    if (!maySee(subject.confirmation, reader.viewer)) continue;
-    const can = JSON.stringify(rightsHere(subject, reader.viewer));
+  for (const { place, subject, told, delegations } of changes) {
+    if (!maySee(subject.confirmation, reader.viewer, { delegations })) continue;
+    const can = JSON.stringify(rightsHere(subject, reader.viewer, { delegations }));
     text += `id: ${toEventId(reader, place)}\nevent: confirmation\ndata: ${told.slice(0, -1)},"can":${can}}\n\n`;
   }
   return text;
@@ -95,7 +100,10 @@ async function confirmationsOf(
   );
 }
 
-async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "place"> | undefined> {
+async function read(
+  ledger: Pick<Ledger, "load">,
+  id: string,
+): Promise<Omit<Change, "place" | "delegations"> | undefined> {
   const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
   if (confirmation === undefined || call === undefined || session === undefined) return undefined;
   // Truncated as in lists: a page of the journal may have hundreds, each sent to every listener.

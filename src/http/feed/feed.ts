@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  allDelegations,
   commitsBetween,
   type JournalPlace,
   type Ledger,
@@ -191,7 +192,8 @@ export class Feed {
 /** Tells a client to discard its state and sends what waits. Resolves to its new position. */
 async function reset(stream: FeedStream, tail: Tail, reason: string): Promise<JournalPlace> {
   const { position } = tail;
-  const page = await list(tail.ledger, {}, stream.viewer);
+  const counting = async () => ({ delegations: await allDelegations(tail.ledger) });
+  const page = await list(tail.ledger, {}, { principal: stream.viewer, counting });
   // Sent together: a client that has the id of one also has the other.
   stream.send(
     message("reset", JSON.stringify({ reason }), toEventId(readerOf(stream, tail), position)) +

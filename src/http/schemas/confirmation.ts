@@ -58,6 +58,10 @@ const vote = z.object({
     .string()
     .optional()
     .openapi({ description: "The person behind the login, where that is another name." }),
+  for: z
+    .string()
+    .optional()
+    .openapi({ description: "For whom they voted, if somebody had delegated their votes to them." }),
   requirement: z.int().optional().openapi({
     description: "Which of the requirements an approval counts for: its place in the list, from 0.",
   }),

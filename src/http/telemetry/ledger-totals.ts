@@ -160,6 +160,8 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "step-started": nothing,
   "step-done": nothing,
   "step-failed": nothing,
+  "delegation-made": nothing,
+  "delegation-revoked": nothing,
   "run-cancelled": nothing,
   "session-imported": nothing,
   "session-deleted": nothing,

@@ -11,6 +11,7 @@ export const TOLD_AS: Readonly<Record<ErrorCode, "invalidParams" | "gone" | "int
   "unknown-call": "internal",
   "unknown-session": "internal",
   "unknown-delivery": "internal",
+  "unknown-delegation": "internal",
   "unknown-notice": "internal",
   "unknown-grant": "internal",
   "unknown-app": "internal",

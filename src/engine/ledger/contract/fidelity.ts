@@ -118,6 +118,7 @@ const vote: Required<Vote> = {
   },
   person: "the boss",
   slot: { requirement: 0, place: 0 },
+  delegated: { from: "eva", delegation: "delegation-1" },
   via: "slack",
   at: 15,
   reason: "fine",

@@ -25,9 +25,10 @@ export function statusWord(status: Status): StatusWord {
 /** Who decided it and how, in one sentence; for what nobody decided, why it ended. */
 export function decisionSentence({ status, decision, withdrawal }: Confirmation): string | undefined {
   if (decision !== undefined) {
-    const { by, confirmed, via } = decision;
+    const { by, confirmed, via, for: delegator } = decision;
     const known = by.authenticated ? "" : ", unauthenticated";
-    const forWhom = by.onBehalfOf === undefined ? "" : ` for ${by.onBehalfOf}`;
+    const whom = delegator ?? by.onBehalfOf;
+    const forWhom = whom === undefined ? "" : ` for ${whom}`;
     return `${confirmed ? "Approved" : "Denied"} by ${by.id}${forWhom} (${via}${known}).`;
   }
   if (status === "expired") return "Nobody decided in time. It did not run.";

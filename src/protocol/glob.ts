@@ -1,5 +1,5 @@
 /** Does a name match? */
-export type Glob = (name: string) => boolean;
+type Glob = (name: string) => boolean;
 
 const SPECIAL = /[[\]{}\\]|^!/;
 
@@ -12,7 +12,7 @@ export function flawOfGlob(pattern: string): string | undefined {
 }
 
 /** Has the pattern no wildcard? */
-export function isPlain(pattern: string): boolean {
+function isPlain(pattern: string): boolean {
   return !/[*?]/.test(pattern);
 }
 

@@ -1,0 +1,118 @@
+import type { Delegated, Engine, NewDelegation } from "../../../engine/index.ts";
+import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
+import { type ActingHere, BREAK_GLASS_FLAG, loginOf, VIA_BREAK_GLASS } from "../../acting-here.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { parseDuration } from "../../duration.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert, type Output } from "../../output.ts";
+import { localPrincipal, VIA, withEngine } from "../../wiring.ts";
+
+export const delegationsAdd: Command = {
+  name: "delegations add",
+  summary: "let somebody vote for a person who is away",
+  usage: "--from NAME --to NAME --for AGE [--apps A,B] [--tools A,B]",
+  about:
+    "--to may then vote wherever a rule names --from. Both are one person: their votes count once, and where the requester " +
+    "may not approve, neither may if one of them asked. Roles are not passed on, nor what others delegated to --from. On a " +
+    "ledger with a login this needs --break-glass; people make their own delegations with POST /v1/delegations.",
+  flags: {
+    from: { type: "string", value: "NAME", help: "who is away (required)" },
+    to: { type: "string", value: "NAME", help: "who votes for them (required)" },
+    for: { type: "string", value: "AGE", help: "how long, for example 8h or 14d (required)" },
+    apps: { type: "string", value: "A,B", help: "only for these apps; * and ? are wildcards" },
+    tools: { type: "string", value: "A,B", help: "only for these tools; * and ? are wildcards" },
+    ...BREAK_GLASS_FLAG,
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "delegations add --from ana --to bob --for 14d", says: "bob votes for ana for two weeks" },
+    { line: "delegations add --from ana --to bob --for 8h --tools 'pay*'", says: "only on payments" },
+  ],
+  run(invocation) {
+    const { flags, output } = invocation;
+    const [from, to, age] = [flags.text("from"), flags.text("to"), flags.text("for")];
+    if (from === undefined || to === undefined || age === undefined)
+      throw new CountersignError("malformed-request", "`delegations add` needs --from, --to and --for.");
+    return withEngine(invocation, async (engine) => {
+      const until = engine.ledger.now + parseDuration(age, "for");
+      const wanted = { from, to, until, ...scopeOf(invocation) };
+      const made = await engine.delegate(wanted, await operatorHere(engine, invocation));
+      if (flags.has("json")) output.json(toJson(made));
+      else output.line(describe(output, made));
+      return EXIT.ok;
+    });
+  },
+};
+
+export const delegationsList: Command = {
+  name: "delegations list",
+  summary: "list who votes for whom",
+  usage: "",
+  about: "Lists the delegations that stand. Those that are over or revoked are in the audit trail.",
+  flags: LEDGER_FLAG,
+  examples: [{ line: "delegations list --json", says: "as JSON" }],
+  run(invocation) {
+    const { flags, output } = invocation;
+    return withEngine(invocation, async (engine) => {
+      const all = await engine.delegations();
+      if (flags.has("json")) output.json({ items: all.map(toJson) });
+      else if (all.length === 0) output.line("There are no delegations.");
+      else for (const one of all) output.line(describe(output, one));
+      return EXIT.ok;
+    });
+  },
+};
+
+export const delegationsRevoke: Command = {
+  name: "delegations revoke",
+  summary: "revoke a delegation; votes given by it do not count any more",
+  usage: "<id>",
+  about: "<id> is the id that `delegations list` prints. What has already started is not stopped.",
+  words: { names: ["<id>"] },
+  flags: { ...BREAK_GLASS_FLAG, ...LEDGER_FLAG },
+  examples: [{ line: "delegations revoke 0199f3c2", says: "binds the next commit on every server" }],
+  run(invocation) {
+    const [id = ""] = invocation.words;
+    const { flags, output } = invocation;
+    return withEngine(invocation, async (engine) => {
+      const revoked = await engine.revokeDelegation(id, await operatorHere(engine, invocation));
+      if (flags.has("json")) output.json(toJson(revoked));
+      else output.line(`Revoked: ${describe(output, revoked)}`);
+      return EXIT.ok;
+    });
+  },
+};
+
+/** Whoever has the ledger's file is its operator. Where people log in, that must be said aloud, and is recorded. */
+async function operatorHere(engine: Engine, invocation: Invocation): Promise<ActingHere> {
+  const by = { ...localPrincipal(), scopes: ["decide", "admin"] };
+  const login = await loginOf(engine, invocation);
+  if (login === undefined) return { by, via: VIA };
+  if (invocation.flags.has("break-glass")) return { by, via: VIA_BREAK_GLASS };
+  throw new CountersignError(
+    "forbidden",
+    `People log in to this ledger (${login}) and delegate for themselves. --break-glass does it here anyway, and is recorded.`,
+  );
+}
+
+function scopeOf({ flags }: Invocation): Pick<NewDelegation, "scope"> {
+  const words = (name: string): readonly string[] =>
+    (flags.text(name) ?? "").split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
+  const [app, tool] = [words("apps"), words("tools")];
+  if (app.length === 0 && tool.length === 0) return {};
+  return { scope: { ...(app.length === 0 ? {} : { app }), ...(tool.length === 0 ? {} : { tool }) } };
+}
+
+function describe(output: Output, { id, from, to, until, scope }: Delegated): string {
+  const { app = [], tool = [] } = scope ?? {};
+  const limits = [
+    ...(app.length === 0 ? [] : [`apps ${app.map((one) => inert(one)).join(" ")}`]),
+    ...(tool.length === 0 ? [] : [`tools ${tool.map((one) => inert(one)).join(" ")}`]),
+  ];
+  const where = limits.length === 0 ? "" : `, ${limits.join(", ")}`;
+  return `${output.style("yellow", id)}  ${inert(to)} votes for ${inert(from)} until ${until}${where}`;
+}
+
+function toJson(one: Delegated): JsonObject {
+  return { ...one } as unknown as JsonObject;
+}

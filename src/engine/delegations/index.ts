@@ -1,0 +1,11 @@
+/**
+ * Delegations: a person lets another one vote for them while they are away. Decided here: who may make and revoke one,
+ * and which of the stored ones stand. What a delegation means for votes is decided in `people`. Each is an item of the
+ * ledger, signed if there is a secret; making and revoking one is journalled in the same commit, and so is every vote
+ * that relies on it: that commit is refused if the delegation was revoked meanwhile.
+ */
+
+export { type Delegated, toDelegated } from "./item.ts";
+export { type MadeDelegation, makeDelegation, type NewDelegation } from "./make.ts";
+export { allDelegations, countingFor, relyOnDelegations } from "./read.ts";
+export { type RevokedDelegation, revokeAllDelegations, revokeDelegation } from "./revoke.ts";

@@ -1,0 +1,97 @@
+import { flawOfGlob } from "../../protocol/index.ts";
+import { flawOfName } from "../common/index.ts";
+import type { Decider } from "../decisions/index.ts";
+import { transact } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import type { DelegationScope, VoteDelegation } from "../people/index.ts";
+import { actor, diaryDraft, diaryOf } from "./diary.ts";
+import { delegationMac, toItem } from "./item.ts";
+import { allDelegations } from "./read.ts";
+import { type DelegationRefusal, refuse, rightTo } from "./rights.ts";
+
+/** What somebody wants to delegate. */
+export interface NewDelegation {
+  /** Who is away. Default: whoever makes it. */
+  readonly from?: string;
+  /** Who votes for them. */
+  readonly to: string;
+  /** In milliseconds since 1970. */
+  readonly until: number;
+  readonly scope?: DelegationScope;
+}
+
+export type MadeDelegation = { readonly ok: true; readonly delegation: VoteDelegation } | DelegationRefusal;
+
+const LONGEST_MS = 366 * 24 * 60 * 60_000;
+const MOST_PATTERNS = 50;
+/** Far fewer than are read at once. */
+const MOST_DELEGATIONS = 500;
+const MOST_OF_ONE = 20;
+
+/**
+ * Lets somebody vote for another person. Only that person may, with the right to decide, or an operator (the scope
+ * `admin`). Agents, code of the host, and services that act for people never may.
+ */
+export async function makeDelegation(
+  parts: EngineParts,
+  wanted: NewDelegation,
+  { by, via }: Decider,
+): Promise<MadeDelegation> {
+  const { from = by.id, to, until, scope } = wanted;
+  const refused = rightTo(by, from) ?? flawOf({ ...wanted, from });
+  if (refused !== undefined) return refused;
+  const all = await allDelegations(parts.ledger);
+  if (all.length >= MOST_DELEGATIONS || all.filter((one) => one.from === from).length >= MOST_OF_ONE)
+    return refuse(
+      "malformed-request",
+      `There are too many delegations (of ${from}, or of all). Revoke some first.`,
+    );
+  const id = parts.newId(parts.ledger.now);
+  return transact<MadeDelegation>(parts, { session: diaryOf(from) }, (snapshot) => {
+    const now = snapshot?.now ?? parts.ledger.now;
+    const late = flawOfEnd(until, now);
+    if (late !== undefined) return { value: refuse("malformed-request", late, "until") };
+    const limits = scope === undefined ? {} : { scope };
+    const unsigned = { id, from, to, since: now, until, ...limits };
+    const signed = parts.secret === undefined ? {} : { mac: delegationMac(parts.secret, unsigned) };
+    const delegation: VoteDelegation = { ...unsigned, version: 1, ...signed };
+    const draft = diaryDraft(parts, snapshot, from);
+    draft.write({ kind: "item", item: toItem(delegation), read: 0 });
+    draft.journal("delegation-made", { delegation: id, from, to, until, ...limits, ...actor({ by, via }) });
+    return { draft, value: { ok: true, delegation } };
+  });
+}
+
+function flawOf({
+  from,
+  to,
+  scope = {},
+}: Pick<NewDelegation, "to" | "scope"> & { readonly from: string }): DelegationRefusal | undefined {
+  for (const [field, name] of [
+    ["from", from],
+    ["to", to],
+  ] as const) {
+    const isText = typeof (name as unknown) === "string" && name !== "";
+    const flaw = isText ? flawOfName(name) : "is no name";
+    if (flaw !== undefined) return refuse("malformed-request", `\`${field}\` ${flaw}.`, field);
+  }
+  if (from === to) return refuse("malformed-request", "`to` must be somebody else.", "to");
+  for (const [field, patterns] of [
+    ["app", scope.app],
+    ["tool", scope.tool],
+  ] as const) {
+    if (patterns === undefined) continue;
+    if (patterns.length === 0 || patterns.length > MOST_PATTERNS)
+      return refuse("malformed-request", `\`scope.${field}\` needs 1 to ${MOST_PATTERNS} patterns.`, "scope");
+    const flaw = patterns.map(flawOfGlob).find((one) => one !== undefined);
+    if (flaw !== undefined)
+      return refuse("malformed-request", `A pattern in \`scope.${field}\` ${flaw}.`, "scope");
+  }
+  return undefined;
+}
+
+function flawOfEnd(until: number, now: number): string | undefined {
+  if (!Number.isSafeInteger(until)) return "`until` must be a time.";
+  if (until <= now) return "`until` has passed.";
+  return until - now > LONGEST_MS ? "`until` is more than a year away." : undefined;
+}

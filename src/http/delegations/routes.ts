@@ -1,0 +1,116 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Delegated, NewDelegation } from "../../engine/index.ts";
+import { VIA } from "../approvals/record-refusal.ts";
+import type { HttpEnv } from "../env.ts";
+import { bindKey, IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { serve } from "../operation.ts";
+import {
+  type DelegationBody,
+  delegationBodySchema,
+  delegationListSchema,
+  delegationSchema,
+} from "../schemas/delegations.ts";
+import { emptyBodySchema } from "../schemas/inputs.ts";
+import { idParamsSchema } from "../schemas/queries.ts";
+import { hasScope, requireScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
+
+const TAG = "delegations";
+const NO_STORE = { "cache-control": "no-store" };
+const KEY = {
+  [IDEMPOTENCY_HEADER]:
+    "Another request with the same key within a day is refused unless it has the same body.",
+};
+const ONE = { description: "The delegation", schema: delegationSchema };
+
+/** Delegations: people let others vote for them while they are away. */
+export function serveDelegations(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/delegations",
+      summary: "List the delegations from or to you; administrators see all",
+      tag: TAG,
+      answer: { description: "Those that stand", schema: delegationListSchema },
+    },
+    async (context) => {
+      requireScope(context, "decide", "admin");
+      const by = context.get("principal");
+      const engine = await site.engine();
+      const items = await engine.delegations(hasScope(by, "admin") ? {} : { by });
+      return Response.json({ items }, { headers: NO_STORE });
+    },
+  );
+  serveMaking(routes, site);
+}
+
+function serveMaking(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/delegations",
+      summary: "Let somebody vote for you until a time, on all questions or some",
+      tag: TAG,
+      body: delegationBodySchema,
+      headers: KEY,
+      answer: ONE,
+      problems: [400],
+    },
+    async (context, { body }) => {
+      requireScope(context, "decide", "admin");
+      const principal = context.get("principal");
+      const engine = await site.engine();
+      await bindKey(context, engine.ledger, {
+        principal,
+        route: "/v1/delegations",
+        said: JSON.stringify(body),
+      });
+      const wanted = toWanted(body);
+      const mine = await engine.delegations({ by: principal });
+      const same = mine.find((one) => isSame(one, wanted, principal.id));
+      return Response.json(same ?? (await engine.delegate(wanted, { by: principal, via: VIA })), {
+        headers: NO_STORE,
+      });
+    },
+  );
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/delegations/{id}/revocation",
+      summary: "Revoke a delegation. Votes that were given by it do not count any more",
+      tag: TAG,
+      params: idParamsSchema,
+      body: emptyBodySchema,
+      answer: ONE,
+      problems: [404],
+    },
+    async (context, { params: { id } }) => {
+      requireScope(context, "decide", "admin");
+      const engine = await site.engine();
+      const revoked = await engine.revokeDelegation(id, { by: context.get("principal"), via: VIA });
+      return Response.json(revoked, { headers: NO_STORE });
+    },
+  );
+}
+
+function toWanted({ from, to, until, scope }: DelegationBody): NewDelegation {
+  const { app, tool } = scope ?? {};
+  return {
+    to,
+    until: Date.parse(until),
+    ...(from === undefined ? {} : { from }),
+    ...(scope === undefined
+      ? {}
+      : { scope: { ...(app === undefined ? {} : { app }), ...(tool === undefined ? {} : { tool }) } }),
+  };
+}
+
+/** A request that is sent twice makes one delegation. */
+function isSame({ from, to, until, scope }: Delegated, wanted: NewDelegation, maker: string): boolean {
+  const { from: whose = maker } = wanted;
+  if (from !== whose || to !== wanted.to || Date.parse(until) !== wanted.until) return false;
+  return JSON.stringify(scope) === JSON.stringify(wanted.scope);
+}
