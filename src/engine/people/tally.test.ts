@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
+import { delegatedVotesHold } from "../../../test/model/delegated-votes.ts";
 import { votesHold } from "../../../test/model/votes.ts";
 
 test("whatever people do, a call starts only with enough approvals of different persons, and once", async () => {
   expect(await votesHold({ url: "memory:", numRuns: 60 })).toBe(60);
+});
+
+test("whatever people do, delegate and revoke, only different persons approve, by delegations that stand", async () => {
+  expect(await delegatedVotesHold({ url: "memory:", numRuns: 80 })).toBeGreaterThan(5);
 });

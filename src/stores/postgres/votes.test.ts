@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { delegatedVotesHold } from "../../../test/model/delegated-votes.ts";
 import { votesHold } from "../../../test/model/votes.ts";
 import { createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
@@ -7,4 +8,8 @@ const resources = useResources();
 
 test("whatever people do, a call starts only with enough approvals of different persons, and once", async () => {
   expect(await votesHold({ url: await createDatabase(resources), numRuns: 20 })).toBe(20);
+});
+
+test("whatever people do, delegate and revoke, only different persons approve, by delegations that stand", async () => {
+  expect(await delegatedVotesHold({ url: await createDatabase(resources), numRuns: 25 })).toBeGreaterThan(0);
 });
