@@ -75,7 +75,7 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
     [...devices.values()].filter(isThis).map(({ id }) => id);
   const recipients = {
     all: [...devices.keys()],
-    asked: "id" in about ? those(({ person }) => isAsked(about, person)) : [],
+    asked: "id" in about ? those(({ person }) => isAsked(about, person, notice.delegations)) : [],
     operators: those(({ person }) => person.id === settings.operator),
   };
   await book.show(subject, notice.revision);
