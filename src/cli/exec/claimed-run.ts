@@ -31,7 +31,7 @@ export async function runClaimed(
     await persist((signal) => report(gate, claimed, end, signal), { tries: REPORT_TRIES });
   } catch (error) {
     options.warn(
-      `${toldError(error)} The command ended with exit code ${end.exitCode}, but that is not recorded: the call becomes unknown.`,
+      `${toldError(error)} The command ended with exit code ${end.exitCode}, but this could not be recorded: the call becomes unknown.`,
     );
   }
   return end;

@@ -14,7 +14,7 @@ const DEADLINE_SPARE_MS = 10_000;
 const HANDED_OVER: Approval = {
   kind: "refused",
   reason:
-    "This tool use was approved, and the approval was already handed over once. Ask again with a new tool use.",
+    "This tool use was approved before, and an approval is given only once. Ask again with a new tool use.",
 };
 
 /** One use of a tool that an agent asks about. */

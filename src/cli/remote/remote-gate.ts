@@ -14,7 +14,7 @@ export const REMOTE_FLAGS: Flags = {
   app: { type: "string", value: "NAME", help: "the app's name in the inbox and in policies" },
   "trust-policy": {
     type: "boolean",
-    help: "let calls run that the server's policy does not ask about, without asking a person",
+    help: "allow calls that the server's policy does not ask about, without asking a person",
   },
 };
 
@@ -29,7 +29,7 @@ export interface RemoteGate {
 /** The server from flags and environment. Throws `invalid-option` for a missing or wrong one. */
 export function openRemoteGate({ flags, env }: Invocation, usualApp: string): RemoteGate {
   const url = flags.text("url") ?? env["COUNTERSIGN_URL"];
-  if (!url) throw invalid("url", "Which server? Use --url URL or COUNTERSIGN_URL.");
+  if (!url) throw invalid("url", "No server is set. Use --url URL or COUNTERSIGN_URL.");
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     throw invalid("url", `Invalid --url "${url}". Use an address such as http://localhost:8000.`);
   return {

@@ -141,7 +141,7 @@ test("the permission prompt is answered in the inbox", { timeout: TIME_MS }, asy
   const reused = await startClaude(server, { command: TOUCH, args });
   await reused.ended;
   expect(reused.model.toolResults).toMatchObject([
-    { isError: true, text: expect.stringContaining("already handed over once") as string },
+    { isError: true, text: expect.stringContaining("an approval is given only once") as string },
   ]);
 });
 

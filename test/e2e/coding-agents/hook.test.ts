@@ -118,7 +118,7 @@ describe("hook claude-code", () => {
     expect(decisionOf(await server.start(CLAUDE, PUSH).ended)).toEqual(ALLOWED);
     // Not a licence for a model that uses an id again.
     expect(decisionOf(await server.start(CLAUDE, PUSH).ended)).toEqual(
-      denied(expect.stringContaining("already handed over once") as string),
+      denied(expect.stringContaining("an approval is given only once") as string),
     );
   });
 

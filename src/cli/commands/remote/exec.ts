@@ -48,7 +48,7 @@ export const exec: Command = {
     { line: "exec -- git push origin main", says: "asks, then pushes" },
     {
       line: "exec --key deploy-1.4.2 -- ./deploy.sh 1.4.2",
-      says: "however often it is started, it runs once",
+      says: "runs at most once, however often you start it",
     },
   ],
   async run(invocation) {
@@ -117,7 +117,7 @@ async function claimCommand(
   } catch (error) {
     if (error instanceof CountersignProblem) throw error;
     throw new Error(
-      `${toldError(error)} Whether the claim was taken is not known. The command was not run; if the claim was taken, the call becomes unknown.`,
+      `${toldError(error)} It is unknown whether the claim succeeded. The command was not run; if the claim did succeed, the call becomes unknown.`,
       { cause: error },
     );
   }
@@ -126,7 +126,7 @@ async function claimCommand(
 function refusal({ status, key, message }: CallerOutcome): string {
   switch (status) {
     case "pending":
-      return `Nobody has decided yet. The question stays open: to go on, run this again with --key ${key}.`;
+      return `Nobody has decided yet. The question stays open. To continue, run this again with --key ${key}.`;
     case "executing":
       return `The call ${key} is running in another process. It runs only once.`;
     case "succeeded":

@@ -24,8 +24,8 @@ export const hook: Command = {
     "server, whose policy lets the tool use pass, asks a person, or denies it. Approval only: the agent runs the tool " +
     "itself, and Countersign does not know whether it did; for commands that run at most once, use `countersign exec`. " +
     "A tool use that the policy does not ask about is left to the agent's own permissions, or allowed with " +
-    "--trust-policy. Whatever goes wrong blocks the tool with exit code 2. But an agent stops a hook that takes too long, " +
-    "and goes on without it: after 600 s (Claude Code, Codex) or 60 s (Gemini CLI), unless the hook's own timeout says " +
+    "--trust-policy. Any error blocks the tool, with exit code 2. But an agent stops a hook that takes too long, " +
+    "and then lets the tool run: after 600 s (Claude Code, Codex) or 60 s (Gemini CLI), unless the hook's own timeout says " +
     "otherwise. --wait must be shorter. For Claude Code, also set onFailure to block.",
   words: { names: ["<agent>"] },
   flags: {
@@ -58,7 +58,7 @@ export const hook: Command = {
     { line: "hook gemini-cli --wait 9m", says: "with a timeout of 600000 in the hook's settings" },
   ],
   async run(invocation) {
-    // From here on nothing may end this process with another code than 2.
+    // Any other exit code than 2 would let the tool run.
     const block = (why: unknown): never => {
       process.stderr.write(`${inert(toldError(why))}\n`);
       return invocation.exitNow(BLOCKED);

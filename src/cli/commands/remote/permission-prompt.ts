@@ -20,9 +20,9 @@ export const permissionPrompt: Command = {
   about:
     "For `claude -p --permission-prompt-tool mcp__countersign__approve`: where Claude Code would ask you in the terminal, " +
     "it asks a running server, and a person decides there. Claude Code starts this over standard input and output. A person " +
-    "is always asked, unless --trust-policy leaves that to the policy; its denials hold in any case. Approval only: " +
-    "Claude Code runs the tool itself. Whatever goes wrong denies. Tools that Claude Code's own rules allow never " +
-    "get here; for every tool, use `countersign hook claude-code`.",
+    "is always asked, unless --trust-policy leaves that to the policy; its denials always apply. Approval only: " +
+    "Claude Code runs the tool itself. Any error is a denial. Tools that Claude Code's own rules allow are not asked " +
+    "about; for every tool, use `countersign hook claude-code`.",
   flags: {
     wait: {
       type: "string",
