@@ -22,7 +22,7 @@ export const stats: Command = {
   usage: "[--days N]",
   about:
     "Prints everybody's numbers of the last days, as `GET /v1/stats` returns them. Days are in UTC. Times are at most 5 % " +
-    "off. Rules that it proposes are text to read and to change; nothing applies them.",
+    "off. It may suggest rules; they are not applied automatically.",
   flags: {
     days: {
       type: "string",
@@ -125,6 +125,6 @@ function printCandidates(output: Output, { ruleCandidates }: Statistics): void {
     output.quote(yaml.trimEnd(), "    ");
   }
   output.prose(
-    "An `allow` takes no question away: whatever asks has to change too. `countersign policy replay` shows what a rule would have changed.",
+    "An `allow` rule does not cancel a question: the rule or tool that asks must change too. `countersign policy replay` shows what a rule would have changed.",
   );
 }
