@@ -6,6 +6,9 @@ export type {
   ConfirmationDecision,
   ConfirmationSettlement,
   FailedDelivery,
+  Grant,
+  GrantLimits,
+  GrantTerms,
   SessionVerification,
   Settlement,
   SettlementInput,
@@ -22,6 +25,7 @@ export {
   type ConfirmationsClient,
   createClient,
   type DeliveriesClient,
+  type GrantsClient,
   type NoticesClient,
 } from "./client.ts";
 export { CountersignProblem } from "./problem.ts";

@@ -22,6 +22,9 @@ const ChatPage = lazy(() => import("./routes/chat.tsx").then(({ ChatPage: page }
 const DeliveriesPage = lazy(() =>
   import("./routes/deliveries.tsx").then(({ DeliveriesPage: page }) => ({ default: page })),
 );
+const GrantsPage = lazy(() =>
+  import("./routes/grants.tsx").then(({ GrantsPage: page }) => ({ default: page })),
+);
 const HistoryPage = lazy(() =>
   import("./routes/history.tsx").then(({ HistoryPage: page }) => ({ default: page })),
 );
@@ -78,6 +81,8 @@ function Page({ route }: { readonly route: Route }): ReactNode {
       return <UnknownPage />;
     case "numbers":
       return <NumbersPage />;
+    case "grants":
+      return <GrantsPage />;
     case "deliveries":
       return <DeliveriesPage />;
     case "chat":

@@ -76,6 +76,7 @@ const PAGES: readonly Command[] = [
   { name: "History", act: () => go("history") },
   { name: "Unknown outcomes", act: () => go("unknown") },
   { name: "Numbers", act: () => go("numbers") },
+  { name: "Grants", act: () => go("grants") },
   { name: "Chat", act: () => go("chat") },
   { name: "Who I am, and log out", act: () => go("login") },
   { name: "Undo the last answer", act: undoLast },

@@ -21,6 +21,7 @@ import {
   type Engine,
   type JsonObject,
   type Model,
+  type Policy,
   Runner,
   type Tool,
   type Toolset,
@@ -65,6 +66,7 @@ export interface InboxServerOptions {
   /** Beside the server's own. */
   readonly tools?: readonly (Tool | Toolset)[];
   readonly clock?: Clock;
+  readonly policy?: Policy;
   readonly app?: Omit<AppOptions, "apps" | "auth" | "publicUrl">;
   readonly ids?: (now: number) => string;
   /** Servers of other protocols beside the inbox. */
@@ -81,11 +83,12 @@ export async function startInboxServer(
   options: InboxServerOptions = {},
 ): Promise<InboxServer> {
   ensureWebBuilt();
-  const { mode = "none", clock, ids, oidc } = options;
+  const { mode = "none", clock, ids, oidc, policy } = options;
   const ledger = `sqlite:${join(await resources.folder(), "office.db")}`;
   const engine = await createEngine({
     ledger,
     ...(clock === undefined ? {} : { clock }),
+    ...(policy === undefined ? {} : { policy }),
     ...(ids === undefined ? {} : { newId: ids }),
   });
   resources.add(() => engine.close());

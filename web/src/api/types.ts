@@ -8,6 +8,8 @@ export type {
   Decision,
   Event,
   FailedDelivery,
+  Grant,
+  GrantLimits,
   JsonObject,
   JsonValue,
   ListPage,

@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
 import type { Confirmation, ConfirmationContext } from "../../../api/types.ts";
-import { toChat } from "../../../router.ts";
+import { to, toChat } from "../../../router.ts";
 import { Ago } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { shortLimits } from "../../grants/grant-words.ts";
 import { whoMay } from "../decide/who-may.ts";
 
 export interface CardFactsProps {
@@ -14,6 +15,7 @@ export interface CardFactsProps {
 /** Who asked, by which way, and why a person is asked at all. */
 export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
   const { path, tool, source, why, requestedAt, app, session, user } = confirmation;
+  const granted = confirmation.votes.find(({ grant }) => grant !== undefined)?.grant;
   return (
     <section className="card-section" aria-label="Where it comes from">
       <dl className="facts">
@@ -38,6 +40,13 @@ export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
         <Fact name="Who may decide">
           <Words text={whoMay(confirmation)} maxLength={400} />
         </Fact>
+        {granted === undefined ? null : (
+          <Fact name="Granted with it">
+            <a href={to("grants")}>
+              <Words text={shortLimits(granted)} maxLength={300} />
+            </a>
+          </Fact>
+        )}
         <Fact name="Session">
           <a href={toChat({ app, id: session, user })}>
             <Words text={`${app} / ${session}`} maxLength={120} />

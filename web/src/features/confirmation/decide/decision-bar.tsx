@@ -5,6 +5,7 @@ import { useNow } from "../../../ui/clock.ts";
 import { HoldButton } from "../../../ui/hold-button.tsx";
 import { useKeys } from "../../../ui/keys.ts";
 import { useStore } from "../../../ui/store.ts";
+import { GrantDialog } from "../../grants/grant-dialog.tsx";
 import { board } from "../../inbox/board.ts";
 import { SnoozeDialog } from "../../inbox/snooze-dialog.tsx";
 import { snoozed, wake } from "../../inbox/snoozed.ts";
@@ -34,9 +35,8 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
   const waiting = heldFor(useStore(held), id);
   const [isRejecting, setRejecting] = useState(false);
   const settled = useSettled([id, version, status, digest].join());
-  const online = connection === "live";
-  const by = { me: me?.principal.id, now: useNow() };
-  const readiness = { confirmation, unseen, settled, online, fault: answer.fault, ...by };
+  const by = { me: me?.principal.id, now: useNow(), online: connection === "live" };
+  const readiness = { confirmation, unseen, settled, fault: answer.fault, ...by };
   const off = approveOff(readiness);
   const rejectOff = decideOff(readiness);
   const say = (decision: Decision): void => {
@@ -79,6 +79,7 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
           hasKey={!inChat}
           onApprove={approve}
         />
+        <GrantButton confirmation={confirmation} answer={answer} off={off} say={say} />
         <Button look="reject" off={rejectOff} onClick={() => setRejecting(true)}>
           {verbs.no}… {inChat ? null : <kbd aria-hidden="true">r</kbd>}
         </Button>
@@ -87,6 +88,40 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
       <p className="decision-off" role="status">
         {off}
       </p>
+    </>
+  );
+}
+
+/** Approves, and lets further calls run without asking; where the rules allow that. */
+function GrantButton({
+  confirmation,
+  answer,
+  off,
+  say,
+}: {
+  readonly confirmation: Confirmation;
+  readonly answer: Answer;
+  readonly off: string | undefined;
+  readonly say: (decision: Decision) => void;
+}): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { grants } = confirmation;
+  // What is granted is what was asked, so nothing can be granted with other arguments.
+  if (grants === undefined || answer.amended !== undefined) return null;
+  return (
+    <>
+      <Button look="quiet" off={off} onClick={() => setOpen(true)}>
+        Approve and grant…
+      </Button>
+      {isOpen ? (
+        <GrantDialog
+          confirmation={confirmation}
+          most={grants}
+          off={off}
+          onGrant={(grant) => say({ ...answer.approval(), grant })}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
     </>
   );
 }
