@@ -55,7 +55,7 @@ export function ensurePeer(name: string): string {
   const stamp = join(folder, "node_modules", ".countersign-locked");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === locked) return folder;
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const { status, stderr } = command("npm", args, { cwd: folder, timeoutMs: 300_000 });
+  const { status, stderr } = command("npm", args, { cwd: folder, timeoutMs: 900_000 });
   if (status !== 0)
     throw new Error(`The packages of test/peers/${name} cannot be installed: ${stderr.trim()}`);
   // Last, so that an install that was cut short is not taken for a whole one.

@@ -11,12 +11,14 @@ import { type ModelServer, startModel } from "./model-server.ts";
 
 const startServer = useGateServer();
 const TIME_MS = 240_000;
+/** The package is large. */
+const INSTALL_MS = 900_000;
 let cli = "";
 
 beforeAll(() => {
   const packages = join(ensurePeer("claude-agent"), "node_modules", "@anthropic-ai");
   cli = join(packages, `claude-agent-sdk-${process.platform}-${process.arch}`, "claude");
-}, TIME_MS);
+}, INSTALL_MS);
 
 interface Session {
   readonly model: ModelServer;
