@@ -266,7 +266,7 @@ export {
   type PrincipalKind,
   type Requirement,
   type Ruled,
-  ruleWithoutQuestion,
+  ruleOfSettling,
   setLoginMode,
   toPrincipal,
   type VoteDelegation,

@@ -117,12 +117,12 @@ async function planFor(parts: EngineParts, call: GatedCall): Promise<CallerPlan>
   return { kind: "ask", question: questionFor(call, ruling, {}) };
 }
 
-function open(
+async function open(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
   input: NewCall,
   plan: CallerPlan,
-): Plan<string> {
+): Promise<Plan<string>> {
   if (snapshot?.session.deletedAt !== undefined)
     throw new CountersignError("session-deleted", "The thread of this call was deleted. Use a new key.");
   const { now } = snapshot ?? parts.ledger;
@@ -133,7 +133,7 @@ function open(
       allow(parts, draft, { call, by: input.proposal.by.id, ruled: plan });
       break;
     case "ask": {
-      const grant = useGrant(parts, draft, { call, question: plan.question });
+      const grant = await useGrant(parts, draft, { call, question: plan.question });
       if (grant !== undefined) {
         allow(parts, draft, { call: { ...call, grant }, by: input.proposal.by.id, ruled: plan.question });
         break;

@@ -42,7 +42,7 @@ export function toCall(
     session: session.id,
     tool: call.tool,
     args: redact(call.args, call.secrets),
-    ...(call.grant === undefined ? {} : { grant: call.grant }),
+    ...(call.grant === undefined ? {} : { grant: { id: call.grant.id, by: call.grant.by } }),
     attempt: call.attempt,
     ...(call.startedAt === undefined ? {} : { startedAt: iso(call.startedAt) }),
     ...(call.endedAt === undefined ? {} : { endedAt: iso(call.endedAt) }),

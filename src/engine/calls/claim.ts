@@ -76,7 +76,7 @@ export async function clear(
   }
   const unbound = await checkBinding(parts, call, { confirmation, counting, now });
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
-  const stopped = grantStops(call, about.session, now);
+  const stopped = grantStops(parts, call, about.session, now);
   if (stopped !== undefined) return blocked("withdrawn", stopped);
   if (tool !== undefined) return judgeTool(tool, about);
   const looked = findTool(parts, call);

@@ -18,7 +18,7 @@ import {
   mayJudge,
   type Principal,
   type Ruled,
-  ruleWithoutQuestion,
+  ruleOfSettling,
   withoutRight,
 } from "../people/index.ts";
 import { type Decider, type DecisionTarget, type RefusedDecision, refusal } from "./decision.ts";
@@ -46,6 +46,9 @@ export interface Settled extends Taken {
   readonly call: CallRecord;
 }
 
+const NO_GRANTED_RETRY =
+  "The call ran under a grant, which allows one run. Settle it as succeeded or failed; the agent can ask for a new call.";
+
 type Held = Snapshot & { readonly call: CallRecord };
 
 /** Settles an `unknown` call. Needs the right to decide the call; the first settlement is final. */
@@ -61,7 +64,7 @@ export async function settle(
       return { value: unknownTarget(target) };
     }
     const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
-    const rule = confirmation ?? ruleWithoutQuestion(call, snapshot.session.user);
+    const rule = ruleOfSettling(call, confirmation, snapshot.session.user);
     const stranger = strangerTo(rule, decider.by);
     if (stranger !== undefined) {
       return {
@@ -82,6 +85,8 @@ export async function settle(
       const stored = { session: snapshot.session, call };
       return { value: answerAgain(isSame, stored, { ...late, ...subject }) };
     }
+    if (settlement.as === "retry" && call.grant !== undefined)
+      return { value: { ...refusal("not-settleable", NO_GRANTED_RETRY), ...subject } };
     const held = { ...snapshot, call };
     return settlement.as === "retry"
       ? planRetry(parts, held, { decider, last })

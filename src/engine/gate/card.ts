@@ -57,8 +57,11 @@ export function questionFor(
 }
 
 // A call whose function needs what an approver fills in cannot run without an approver.
-function grantable({ grants }: Ruling, { schema, payload }: Shown): Pick<Question, "grants"> {
-  return grants === undefined || schema !== undefined || payload !== undefined ? {} : { grants };
+function grantable(
+  { grants, askedBy = [] }: Ruling,
+  { schema, payload }: Shown,
+): Pick<Question, "grants" | "askedBy"> {
+  return grants === undefined || schema !== undefined || payload !== undefined ? {} : { grants, askedBy };
 }
 
 /** How rules want people to be asked, beside who and until when. */

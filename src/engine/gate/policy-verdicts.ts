@@ -99,7 +99,7 @@ function toVerdict(verdict: PolicyVerdict): Verdict {
     reason,
     approvers,
     requirements,
-    rule: _rule,
+    rule,
     facts: _facts,
     observe: _observe,
     ...terms
@@ -110,6 +110,7 @@ function toVerdict(verdict: PolicyVerdict): Verdict {
     source: "policy",
     outcome,
     why: reason,
+    ...(rule === undefined ? {} : { rule }),
     ...(required.length === 0 ? {} : { requirements: required }),
   };
 }

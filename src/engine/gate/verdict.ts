@@ -10,6 +10,8 @@ export interface Verdict extends AskingTerms {
   readonly source: AuthorGate | "policy" | "hook";
   readonly outcome: "allow" | "confirm" | "deny";
   readonly why: string;
+  /** The id of the policy's rule, if it has one. */
+  readonly rule?: string;
   /** Who must approve, if the source says so. */
   readonly requirements?: readonly Requirement[];
 }
@@ -36,6 +38,8 @@ export interface Ruling {
   readonly amendable?: readonly string[];
   /** The most that an approval may grant for further calls; undefined if nothing. */
   readonly grants?: GrantLimits;
+  /** What asks, if an approval may grant something: a grant is only for calls about which nothing else asks. */
+  readonly askedBy?: readonly string[];
   /** Which rules of which policies applied, for the record. */
   readonly policy?: readonly PolicyNote[];
   /** Only gates that the tool's own author set: what `withoutProvider: "run"` may answer. */
@@ -71,11 +75,15 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
  * Only rules allow grants, and every rule that asks must. What a hook or a remote agent asks for is not known in
  * advance, so nobody can grant it.
  */
-function grantsOf(asking: readonly Verdict[]): Pick<Ruling, "grants"> {
+function grantsOf(asking: readonly Verdict[]): Pick<Ruling, "grants" | "askedBy"> {
   if (asking.some(({ source }) => source === "hook" || source === "remote")) return {};
   const ruled = asking.filter(({ source }) => source === "policy");
   const grants = tightest(ruled.map((verdict) => verdict.grants));
-  return grants === undefined ? {} : { grants };
+  return grants === undefined ? {} : { grants, askedBy: [...new Set(asking.map(nameOf))] };
+}
+
+function nameOf({ source, rule: id, why }: Verdict): string {
+  return source === "policy" ? `policy: ${id ?? why}` : source;
 }
 
 function termsOf(

@@ -70,3 +70,15 @@ test("a waiting call that is made to look like one under a grant does not start"
   const { claim } = await shop.engine.callers.claim(named, { leaseMs: 60_000 });
   expect(claim).toBeUndefined();
 });
+
+test("a call that a grant let run does not start if the grant was changed since", async () => {
+  const { file, id, grant, reopen } = await usedUp();
+  file.editGrant(id, { endsAt: grant.endsAt + 1 });
+  const shop = await reopen();
+  const { claim, outcome } = await shop.engine.callers.claim(
+    { by: "bot", key: "pay-2" },
+    { leaseMs: 60_000 },
+  );
+  expect(claim).toBeUndefined();
+  expect(outcome).toMatchObject({ status: "cancelled", reason: `the grant ${id} has no valid signature` });
+});

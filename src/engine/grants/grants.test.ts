@@ -3,6 +3,7 @@ import type { JsonValue } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { PolicyVerdict } from "../gate/index.ts";
+import { viewsAs } from "../people/viewers.ts";
 import { approver, BOT, HOUR, Payments } from "../testing/granting.ts";
 
 let shop: Payments;
@@ -339,6 +340,17 @@ describe("revoking", () => {
   });
 });
 
+/** A payment under a grant whose outcome is unknown. */
+async function unknownPayment() {
+  const call = await shop.pay();
+  const named = { by: "bot", key: call.key };
+  await shop.engine.callers.claim(named, { leaseMs: 60_000 });
+  await shop.clock.advance(120_000);
+  await shop.engine.work({ once: true });
+  expect(await shop.engine.callers.read(named)).toMatchObject({ status: "unknown" });
+  return { call, named };
+}
+
 describe("what a use counts", () => {
   test("a failed call is counted, and stays counted", async () => {
     await shop.grant({ count: 1 });
@@ -350,30 +362,118 @@ describe("what a use counts", () => {
     expect(await shop.pay()).toMatchObject({ status: "pending" });
   });
 
-  test("a call that did not happen runs again for the same use", async () => {
+  test("those who may give such a grant settle its calls, not the requester; nobody runs one again", async () => {
     await shop.grant({ count: 2 });
-    const call = await shop.pay();
-    const named = { by: "bot", key: call.key };
-    await shop.engine.callers.claim(named, { leaseMs: 60_000 });
-    await shop.clock.advance(120_000);
-    await shop.engine.work({ once: true });
-    expect(await shop.engine.callers.read(named)).toMatchObject({ status: "unknown" });
-    await shop.engine.settleCall(call.id, { as: "retry" }, { by: { id: "rita" } });
-    const again = await shop.engine.callers.claim(named, { leaseMs: 60_000 });
-    expect(again.claim).toMatchObject({ attempt: 2 });
-    expect((await shop.engine.grants({ by: approver("ana") })).items).toMatchObject([{ uses: 1 }]);
+    const { call, named } = await unknownPayment();
+    const failed = { as: "failed", error: "it did not happen" } as const;
+    for (const settlement of [failed, { as: "retry" } as const]) {
+      const settled = shop.engine.settleCall(call.id, settlement, { by: approver("rita") });
+      await expect(settled).rejects.toMatchObject({ code: "not-an-approver" });
+    }
+    const retried = shop.engine.settleCall(call.id, { as: "retry" }, { by: approver("ana") });
+    await expect(retried).rejects.toMatchObject({ code: "not-settleable" });
+    expect((await shop.engine.callers.claim(named, { leaseMs: 60_000 })).claim).toBeUndefined();
+    const { items: anas } = await shop.ledger.unknownCalls({
+      unasked: true,
+      askedBy: ["ana"],
+      grantedTo: viewsAs(approver("ana")),
+    });
+    expect(anas).toMatchObject([{ id: call.id }]);
+    const { items: eves } = await shop.ledger.unknownCalls({
+      unasked: true,
+      askedBy: ["eve"],
+      ofAgents: true,
+      grantedTo: viewsAs(approver("eve")),
+    });
+    expect(eves).toEqual([]);
+    // Also when the grant is over and a new one has taken its place.
+    await shop.clock.advance(HOUR);
+    await shop.grant({}, "bob");
+    await shop.engine.settleCall(call.id, failed, { by: approver("ana") });
+    expect(await shop.engine.callers.read(named)).toMatchObject({ status: "failed" });
+  });
+});
+
+describe("a grant ends with what it rests on", () => {
+  test("with the approval that gave it", async () => {
+    const { confirmation } = await shop.pay();
+    const id = confirmation?.id ?? "";
+    await shop.engine.approve(id, { by: approver("ana"), grant: {} });
+    await shop.engine.cancel(id, { by: approver("ana"), reason: "a mistake" });
+    expect(await shop.records("grant-revoked")).toMatchObject([
+      { by: { id: "ana" }, reason: "the approval that gave it was withdrawn" },
+    ]);
+    expect(await shop.pay()).toMatchObject({ status: "pending" });
   });
 
-  test("and not again once the grant is revoked", async () => {
-    const id = await shop.grant({ count: 2 });
+  test("with the approval that was withdrawn because the agent cancelled its call", async () => {
+    const first = await shop.pay();
+    await shop.engine.approve(first.confirmation?.id ?? "", { by: approver("ana"), grant: {} });
+    await shop.engine.callers.cancel({ by: "bot", key: first.key }, "not needed");
+    expect(await shop.records("grant-revoked")).toHaveLength(1);
+    expect(await shop.pay()).toMatchObject({ status: "pending" });
+  });
+
+  test("with a denial of a call of the same tool, and of no other", async () => {
+    await shop.grant();
+    const refund = await shop.pay({ amount: 5 }, { tool: "refund" });
+    await shop.engine.deny(refund.confirmation?.id ?? "", { by: approver("ana") });
+    expect(await shop.pay()).toMatchObject({ status: "allowed" });
+    const large = await shop.pay({ amount: 1_000 });
+    await shop.engine.deny(large.confirmation?.id ?? "", { by: approver("bob") });
+    expect(await shop.records("grant-revoked")).toMatchObject([
+      { by: { id: "bob" }, reason: "a call of the tool was denied" },
+    ]);
+    expect(await shop.pay()).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("a person decides on what a person is asked about", () => {
+  test("the same call does not run under a grant meanwhile", async () => {
+    const asked = await shop.pay({ amount: 7 });
+    await shop.grant();
+    expect(await shop.pay({ amount: 7 })).toMatchObject({ status: "pending" });
+    expect(await shop.refusal()).toBe("a person has still to decide on the same call of this session");
+    expect(asked).toMatchObject({ status: "pending" });
+    expect(await shop.pay({ amount: 8 })).toMatchObject({ status: "allowed" });
+  });
+
+  test.each([
+    ["another rule", {}, "big"],
+    ["the tool's author", { requireConfirmation: true }, undefined],
+  ])("a call about which %s asks as well is not covered", async (_what, more, rule) => {
+    await shop.grant();
+    const grants = { forMs: HOUR, count: 9 };
+    if (rule !== undefined) shop.policy.more = () => [{ outcome: "confirm", reason: "big", rule, grants }];
+    expect(await shop.pay({ amount: 1 }, more)).toMatchObject({ status: "pending" });
+    expect(await shop.refusal()).toBe(
+      "something asks for this call that did not ask when the grant was given",
+    );
+  });
+});
+
+describe("a call that was allowed does not start", () => {
+  test("after a giver of its grant left the group", async () => {
+    const id = await shop.grant({}, "ana");
     const call = await shop.pay();
-    const named = { by: "bot", key: call.key };
-    await shop.engine.callers.claim(named, { leaseMs: 60_000 });
-    await shop.clock.advance(120_000);
-    await shop.engine.work({ once: true });
-    await shop.engine.revokeGrant(id, { by: approver("ana") });
-    await shop.engine.settleCall(call.id, { as: "retry" }, { by: { id: "rita" } });
-    const again = await shop.engine.callers.claim(named, { leaseMs: 60_000 });
-    expect(again.claim).toBeUndefined();
+    shop.policy.members = ["bob"];
+    const { claim, outcome } = await shop.engine.callers.claim(
+      { by: "bot", key: call.key },
+      { leaseMs: 60_000 },
+    );
+    expect(claim).toBeUndefined();
+    expect(outcome).toMatchObject({
+      status: "cancelled",
+      reason: `the grant ${id} does not hold: the approvals behind it no longer count`,
+    });
+  });
+
+  test("after its grant ended and another took its place", async () => {
+    const id = await shop.grant();
+    const call = await shop.pay();
+    await shop.clock.advance(HOUR);
+    await shop.grant();
+    const { outcome } = await shop.engine.callers.claim({ by: "bot", key: call.key }, { leaseMs: 60_000 });
+    expect(outcome).toMatchObject({ status: "cancelled", reason: `the grant ${id} is over` });
   });
 });

@@ -9,5 +9,12 @@ export { grantStops } from "./grant-stops.ts";
 export { flawOfLimits, type GrantTerms, readTerms, sameLimits, tightest } from "./limits.ts";
 export { type Grant, type GrantStatus, listGrants, toGrant } from "./list.ts";
 export { hasRoomForGrant, mintGrant } from "./mint.ts";
-export { type Revoked, type RevokeRefusal, revokeAll, revokeGrant } from "./revoke.ts";
+export {
+  type Revoked,
+  type RevokeRefusal,
+  revokeAll,
+  revokeGrant,
+  revokeGrantsFor,
+  revokeGrantsOf,
+} from "./revoke.ts";
 export { type GrantedCall, useGrant } from "./use.ts";

@@ -34,7 +34,7 @@ export function mintGrant(
     readonly limits: GrantLimits;
   },
 ): GrantRecord {
-  const { requesters, requirements, escalations, votes } = confirmation;
+  const { requesters, askedBy = [], requirements, escalations, votes } = confirmation;
   const approvals = votes.filter(({ confirmed }) => confirmed).map(toApproval);
   const grant = signedGrant(
     parts,
@@ -47,6 +47,7 @@ export function mintGrant(
       definitionDigest: call.definitionDigest,
       confirmation: confirmation.id,
       requesters,
+      askedBy,
       requirements,
       ...(escalations === undefined ? {} : { escalations }),
       approvals,

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../protocol/index.ts";
 import { sessionOf } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import {
+  type ConfirmationRecord,
   Draft,
   type GrantRecord,
   type GrantRevocation,
@@ -83,6 +84,44 @@ async function revokeAllIn(
     for (const grant of live) writeRevocation(parts, draft, grant, { ...why, at: snapshot.now });
     return { draft, value: live.length };
   });
+}
+
+/** Revokes what rests on an approval that is withdrawn, in the same commit. */
+export function revokeGrantsOf(
+  parts: EngineParts,
+  draft: Draft,
+  { id }: Pick<ConfirmationRecord, "id">,
+  decider: Decider | undefined,
+): void {
+  const reason = "the approval that gave it was withdrawn";
+  revokeWhere(parts, draft, ({ confirmation }) => confirmation === id, { reason, ...actedBy(decider) });
+}
+
+/** Revokes what a session's grants allow for a tool of which somebody has just denied a call, in the same commit. */
+export function revokeGrantsFor(
+  parts: EngineParts,
+  draft: Draft,
+  denied: Pick<ConfirmationRecord, "tool">,
+  decider: Decider,
+): void {
+  const reason = "a call of the tool was denied";
+  revokeWhere(parts, draft, ({ tool }) => tool === denied.tool, { reason, ...actedBy(decider) });
+}
+
+function revokeWhere(
+  parts: EngineParts,
+  draft: Draft,
+  isMeant: (grant: GrantRecord) => boolean,
+  why: Omit<GrantRevocation, "at">,
+): void {
+  for (const grant of draft.grants.filter((one) => one.revoked === undefined && isMeant(one)))
+    writeRevocation(parts, draft.sync(), grant, { ...why, at: draft.now });
+}
+
+function actedBy(decider: Decider | undefined): Pick<GrantRevocation, "by" | "via"> {
+  if (decider === undefined) return {};
+  const { id, kind, authenticated } = decider.by;
+  return { by: { id, kind, authenticated }, via: decider.via };
 }
 
 function writeRevocation(

@@ -1,12 +1,13 @@
 import { member } from "../../protocol/index.ts";
-import { sameJson } from "../common/index.ts";
-import type { CallRecord, Draft, GrantLimits, GrantRecord, GrantUse } from "../ledger/index.ts";
+import { sameJson, valueDigest } from "../common/index.ts";
+import type { CallRecord, Draft, GrantLimits, GrantRecord, StoredGrantUse } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type Requirement, tally } from "../people/index.ts";
+import type { Requirement } from "../people/index.ts";
 import { amountOf, amountText, isMore, plus, readSum } from "./amount.ts";
 import { grantIsGenuine, signedGrant } from "./grant-mac.ts";
 import { isWithin } from "./limits.ts";
 import { givers } from "./mint.ts";
+import { notApproved } from "./not-approved.ts";
 
 /** A call that a person would be asked about now, and what they would be asked. */
 export interface GrantedCall {
@@ -19,6 +20,8 @@ export interface GrantedCall {
     readonly requesters: readonly string[];
     /** The most that the rules that ask now let people grant. */
     readonly grants?: GrantLimits;
+    /** With `grants`: the rules and gates that ask now. */
+    readonly askedBy?: readonly string[];
   };
 }
 
@@ -29,14 +32,19 @@ type Spent = GrantRecord["spent"];
  * the session has changed since, or the grant has ended. Undefined if none does: then a person is asked. Both are
  * journalled.
  */
-export function useGrant(parts: EngineParts, draft: Draft, asked: GrantedCall): GrantUse | undefined {
+export async function useGrant(
+  parts: EngineParts,
+  draft: Draft,
+  asked: GrantedCall,
+): Promise<StoredGrantUse | undefined> {
   const { call } = asked;
   const live = draft.grants.filter(
     ({ tool, revoked, endsAt }) => tool === call.tool && revoked === undefined && endsAt > draft.now,
   );
+  const waits = live.length > 0 && (await waitsForPerson(parts, call));
   const refused: { readonly grant: string; readonly reason: string }[] = [];
   for (const grant of live) {
-    const judged = judgeUse(parts, grant, { ...asked, now: draft.now });
+    const judged = waits ? WAITS : judgeUse(parts, grant, { ...asked, now: draft.now });
     if (judged.ok) return writeUse(parts, draft, { grant, call, spent: judged.spent });
     refused.push({ grant: grant.id, reason: judged.reason });
   }
@@ -44,18 +52,38 @@ export function useGrant(parts: EngineParts, draft: Draft, asked: GrantedCall): 
   return undefined;
 }
 
+const WAITS: UseJudged = {
+  ok: false,
+  reason: "a person has still to decide on the same call of this session",
+};
+
+/** Is a person being asked about a call with the same arguments, or does its outcome wait for one? */
+async function waitsForPerson(
+  { ledger }: EngineParts,
+  { session, tool, args }: GrantedCall["call"],
+): Promise<boolean> {
+  const digest = valueDigest(ledger.digestKey, args);
+  const open = await ledger.unanswered(session);
+  return open.some(
+    (one) => one.tool === tool && one.argsDigest === digest && WAITING_FOR_PERSON.has(one.status),
+  );
+}
+
+const WAITING_FOR_PERSON: ReadonlySet<CallRecord["status"]> = new Set(["waiting", "suspended", "unknown"]);
+
 function writeUse(
   parts: EngineParts,
   draft: Draft,
   { grant, call, spent }: { readonly grant: GrantRecord; readonly spent: Spent } & Pick<GrantedCall, "call">,
-): GrantUse {
+): StoredGrantUse {
   const uses = grant.uses + 1;
   const after = signedGrant(parts, { ...grant, uses, spent, revision: grant.revision + 1 });
   // What is counted must be on disk before the call starts, also where the call may be repeated.
   draft.sync().putGrant(after, { ahead: true });
   const by = givers(grant);
   draft.journal("grant-used", { grant: grant.id, call: call.id, tool: call.tool, by, uses, spent });
-  return { id: grant.id, by };
+  const { id, requirements, requesters, escalations } = grant;
+  return { id, by, requirements, requesters, ...(escalations === undefined ? {} : { escalations }) };
 }
 
 type UseJudged =
@@ -89,7 +117,7 @@ function foreignTo(grant: GrantRecord, { call, question }: GrantedCall): string 
 
 /** Why the grant does not meet what the rules ask for now. */
 function uncovered(
-  { limits, requirements }: GrantRecord,
+  { limits, requirements, askedBy }: GrantRecord,
   question: GrantedCall["question"],
 ): string | undefined {
   if (question.grants === undefined) return "what asks for this call allows no grant";
@@ -99,24 +127,10 @@ function uncovered(
       ({ count: approved, ...people }) => approved >= count && sameJson({ ...people }, { ...who }),
     ),
   );
-  return met ? undefined : "this call needs approvals that the grant does not have";
-}
-
-/** Why the approvals behind the grant no longer count: somebody left a group, or a role has lapsed. */
-function notApproved(
-  { directory }: EngineParts,
-  { approvals, requirements, requesters, escalations }: GrantRecord,
-  now: number,
-): string | undefined {
-  const ballot = {
-    requirements,
-    requesters,
-    votes: approvals,
-    ...(escalations === undefined ? {} : { escalations }),
-  };
-  return tally(ballot, { directory, now }).outcome === "approved"
-    ? undefined
-    : "the approvals behind it no longer count";
+  if (!met) return "this call needs approvals that the grant does not have";
+  const { askedBy: asking = [] } = question;
+  const known = asking.length > 0 && asking.every((one) => askedBy.includes(one));
+  return known ? undefined : "something asks for this call that did not ask when the grant was given";
 }
 
 /** What the grant has spent with this call, or why it has not enough left. */

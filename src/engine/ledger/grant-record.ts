@@ -17,6 +17,13 @@ export interface GrantUse {
   readonly by: readonly string[];
 }
 
+/** The use as it is stored with the call: who may settle the call, as the grant says, also when that is long over. */
+export interface StoredGrantUse extends GrantUse {
+  readonly requirements: readonly Requirement[];
+  readonly requesters: readonly string[];
+  readonly escalations?: readonly Escalation[];
+}
+
 /** A vote that a grant rests on: without its texts, payload and signature. */
 export type GrantApproval = Omit<Vote, "reason" | "payload" | "args" | "sentDigest" | "mac" | "grant">;
 
@@ -42,6 +49,8 @@ export interface GrantRecord {
   /** The question whose approval gave it. */
   readonly confirmation: string;
   readonly requesters: readonly string[];
+  /** The rules and gates that asked: a call about which something else asks is not covered. */
+  readonly askedBy: readonly string[];
   readonly requirements: readonly Requirement[];
   readonly escalations?: readonly Escalation[];
   readonly approvals: readonly GrantApproval[];

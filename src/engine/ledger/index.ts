@@ -27,6 +27,7 @@ export {
   type GrantRecord,
   type GrantRevocation,
   type GrantUse,
+  type StoredGrantUse,
   withGrant,
 } from "./grant-record.ts";
 export {

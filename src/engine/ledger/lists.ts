@@ -30,12 +30,14 @@ export interface GrantWithSession {
 
 /** Which calls of unknown outcome. */
 export interface UnknownCallsRequest extends ListRequest {
-  /** Only those about which nobody was asked. */
+  /** Only those about which nobody was asked before they ran. */
   readonly unasked?: true;
   /** Only those that one of these asked for. */
   readonly askedBy?: readonly string[];
   /** With `askedBy`: also those that agents asked for, on nobody's behalf. */
   readonly ofAgents?: true;
+  /** With `askedBy`: also those that ran under a grant which one of these may give: what somebody `viewsAs`. */
+  readonly grantedTo?: readonly string[];
 }
 
 /** `open` lists what waits for a person, nearest deadline first; `closed` the rest, newest first. */

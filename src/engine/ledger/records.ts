@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import type { Approvers, Principal, Requirement } from "../people/index.ts";
-import type { GrantLimits, GrantRecord, GrantUse } from "./grant-record.ts";
+import type { GrantLimits, GrantRecord, StoredGrantUse } from "./grant-record.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
 export interface SessionRecord {
@@ -136,7 +136,7 @@ export interface CallRecord {
   /** That the call needed nobody when it was made; without it, only an approval lets it start. */
   readonly permit?: string;
   /** The grant that let it run without a question. */
-  readonly grant?: GrantUse;
+  readonly grant?: StoredGrantUse;
   readonly status: CallStatus;
   readonly attempt: number;
   /** How many of its attempts were lost with their processes. */
@@ -278,6 +278,8 @@ export interface ConfirmationRecord {
   readonly denials?: number;
   /** The most that an approval may grant for further calls; absent if nothing. */
   readonly grants?: GrantLimits;
+  /** With `grants`: the rules and gates that ask. A grant is only for calls about which nothing else asks. */
+  readonly askedBy?: readonly string[];
   /** When people are reminded, and whether that was done; in the order of time. */
   readonly reminders?: readonly { readonly at: number; readonly sent: boolean }[];
   /** Who may fill in from when on; in the order of time. */

@@ -51,5 +51,5 @@ export {
   type Tally,
   tally,
 } from "./tally.ts";
-export { isAgentsOwn, ruleWithoutQuestion } from "./unasked.ts";
+export { isAgentsOwn, ruleOfSettling, ruleWithoutQuestion } from "./unasked.ts";
 export { type DelegatedView, looksAsRequester, viewersOf, viewsAs, viewsForOthers } from "./viewers.ts";

@@ -1,4 +1,5 @@
 import type { Executions } from "../calls/index.ts";
+import { revokeAll } from "../grants/index.ts";
 import type { HeldWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { assertClaims } from "./assert-claims.ts";
@@ -8,6 +9,7 @@ import { recoverCall, recoverFrame } from "./recover.ts";
 
 const NEW_HISTORY =
   "the database server was replaced; no calls start for one lease time while processes report what they know";
+const MAY_BE_USED_UP = "the database server was replaced; uses or the revocation of the grant may be lost";
 const LOST = "the ledger lost an acknowledged commit";
 
 /** Work that, according to the ledger, this process is doing. `turn` is a frame's turn, or a call's attempt. */
@@ -64,6 +66,8 @@ export class Reconciler {
     try {
       // Every record names the newest checkpoint that is known here.
       this.#parts.knownSeal.k = (await this.#parts.ledger.journal.lastCheckpoint())?.k ?? 0;
+      // The commits that used or revoked a grant may be lost.
+      await revokeAll(this.#parts, { reason: MAY_BE_USED_UP });
       await assertClaims(this.#parts, this.#executions, this.#notify);
     } finally {
       // Claims do not wait for this; what is not stored now is stored at a later check.

@@ -17,6 +17,7 @@ import {
   type WatchedLedger,
 } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
+import { Payments } from "../testing/granting.ts";
 import type { LedgerNotice } from "./notice.ts";
 import { listNotices } from "./notices.ts";
 import { History } from "./timeline.ts";
@@ -404,4 +405,15 @@ test("commits that a crashed server lost are reported, however many were made si
   await pass(HEARTBEAT_MS + 100);
   const { session } = await stored();
   expect(notices.map(({ kind, details }) => [kind, details["session"]])).toEqual([["lost-commits", session]]);
+});
+
+test("no grant outlives a replaced server: its uses or its revocation may be lost", async () => {
+  const shop = new Payments(ledger, { clock });
+  const id = await shop.grant();
+  promote();
+  await pass(HEARTBEAT_MS);
+  expect(await shop.records("grant-revoked")).toMatchObject([
+    { grant: id, reason: expect.stringContaining("the database server was replaced") as string },
+  ]);
+  expect(await shop.pay()).toMatchObject({ status: "pending" });
 });

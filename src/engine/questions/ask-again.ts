@@ -1,5 +1,6 @@
 import type { Blocked } from "../calls/index.ts";
 import { storableText } from "../common/index.ts";
+import { revokeGrantsOf } from "../grants/index.ts";
 import type { LiveTool, ShownAgain } from "../host.ts";
 import {
   type CallChange,
@@ -110,6 +111,7 @@ export function writeSuccessor(
     ...(vote === undefined ? {} : { deadline: "ahead" as const }),
   });
   if (before.status === "requested") writeClosingEvent(draft, { confirmation: before, call, frame, closing });
+  revokeGrantsOf(parts, draft, before, closing.decider);
   journalClosing(draft, { confirmation: before, call, closing });
   const { argsDigest = call.argsDigest } = change;
   const about = { session: before, call: { ...call, argsDigest }, frame, question };

@@ -31,6 +31,8 @@ export interface Question {
   readonly policy?: readonly PolicyNote[];
   /** The most that an approval may grant for further calls; absent if nothing. */
   readonly grants?: GrantLimits;
+  /** With `grants`: the rules and gates that ask. */
+  readonly askedBy?: readonly string[];
 }
 
 /** People who may fill in after a time, and for which requirements of the question, by their index. */
@@ -39,7 +41,7 @@ export interface QuestionEscalation extends RuleEscalation {
 }
 
 /** The same question for a session of one call: a grant is for further calls. */
-export function withoutGrants({ grants: _none, ...question }: Question): Question {
+export function withoutGrants({ grants: _none, askedBy: _by, ...question }: Question): Question {
   return question;
 }
 
@@ -87,6 +89,7 @@ export function newConfirmation(
     ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
     ...(question.denials === undefined ? {} : { denials: question.denials }),
     ...(question.grants === undefined ? {} : { grants: question.grants }),
+    ...(question.askedBy === undefined ? {} : { askedBy: question.askedBy }),
     ...plansOf(question, now),
     votes: [],
   };

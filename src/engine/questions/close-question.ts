@@ -2,6 +2,7 @@ import type { ConfirmationClosing } from "../../protocol/index.ts";
 import { storableText } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, writeAnswer } from "../frames/index.ts";
+import { revokeGrantsFor, revokeGrantsOf } from "../grants/index.ts";
 import type { AboutQuestion, ActedBy, VoteCast } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Conflict, Draft, FrameRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -45,6 +46,8 @@ export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput
     ...(closing.how === "withdraw" ? { withdrawal: storableText(closing.reason) } : {}),
   });
   if (confirmation.status === "requested") writeClosingEvent(draft, input);
+  if (closing.how === "withdraw") revokeGrantsOf(parts, draft, confirmation, closing.decider);
+  if (closing.how === "deny") revokeGrantsFor(parts, draft, confirmation, closing.vote);
   journalClosing(draft, input);
   if (invokesOnDenial(input))
     return { confirmation: closed, call: draft.moveCall(call, "refuse", { refused: true }) };

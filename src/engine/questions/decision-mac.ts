@@ -63,9 +63,10 @@ export function questionMac(secret: string, asked: AskedOf): string {
     denials,
     escalations = [],
     grants,
+    askedBy = [],
   } = asked;
   const tuple = [
-    "question-v2",
+    "question-v3",
     id,
     call,
     session,
@@ -82,6 +83,7 @@ export function questionMac(secret: string, asked: AskedOf): string {
       membersOf({ from: to, count: 1, ...(group === undefined ? {} : { group }) }),
     ]),
     limitsOf(grants),
+    askedBy,
   ];
   return hmac(secret, JSON.stringify(tuple));
 }

@@ -4,23 +4,32 @@ import type { EngineParts } from "../parts.ts";
 import type { PlannedCall } from "./turns.ts";
 
 /** The calls of a turn: those that would be asked about and that a grant covers run instead, in this commit. */
-export function applyGrants(
+export async function applyGrants(
   parts: EngineParts,
   draft: Draft,
   { frame, calls }: { readonly frame: FrameRecord; readonly calls: readonly PlannedCall[] },
-): readonly PlannedCall[] {
+): Promise<readonly PlannedCall[]> {
   if (draft.grants.length === 0) return calls;
-  return calls.map((planned) => {
-    const { plan, wireId, tool, args, unparsed = false, definitionDigest } = planned;
-    if (plan.kind !== "ask" || plan.tool === undefined) return planned;
-    const { session, agent } = frame;
-    const call = { id: `${session}.${wireId}`, session, agent, tool, args, unparsed, definitionDigest };
-    const grant = useGrant(parts, draft, { call, question: plan.question });
-    if (grant === undefined) return planned;
-    const { policy } = plan.question;
-    return {
-      ...planned,
-      plan: { kind: "run", tool: plan.tool, grant, ...(policy === undefined ? {} : { policy }) },
-    };
-  });
+  const applied: PlannedCall[] = [];
+  // One after the other: each use counts for the next one.
+  for (const planned of calls) applied.push(await applyGrant(parts, draft, { frame, planned }));
+  return applied;
+}
+
+async function applyGrant(
+  parts: EngineParts,
+  draft: Draft,
+  { frame, planned }: { readonly frame: FrameRecord; readonly planned: PlannedCall },
+): Promise<PlannedCall> {
+  const { plan, wireId, tool, args, unparsed = false, definitionDigest } = planned;
+  if (plan.kind !== "ask" || plan.tool === undefined) return planned;
+  const { session, agent } = frame;
+  const call = { id: `${session}.${wireId}`, session, agent, tool, args, unparsed, definitionDigest };
+  const grant = await useGrant(parts, draft, { call, question: plan.question });
+  if (grant === undefined) return planned;
+  const { policy } = plan.question;
+  return {
+    ...planned,
+    plan: { kind: "run", tool: plan.tool, grant, ...(policy === undefined ? {} : { policy }) },
+  };
 }

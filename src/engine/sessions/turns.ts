@@ -22,7 +22,6 @@ import {
   type EventDraft,
   type FrameKind,
   type FrameRecord,
-  type GrantUse,
   type IdempotentRequest,
   type Judge,
   type Known,
@@ -35,6 +34,7 @@ import {
   type SessionName,
   type SessionRecord,
   type Snapshot,
+  type StoredGrantUse,
   stateWrites,
   transact,
 } from "../ledger/index.ts";
@@ -158,7 +158,7 @@ export type CallPlan =
       readonly kind: "run";
       readonly tool: LiveTool;
       readonly policy?: readonly PolicyNote[];
-      readonly grant?: GrantUse;
+      readonly grant?: StoredGrantUse;
     }
   /** With the tool that a grant lets run. */
   | { readonly kind: "ask"; readonly question: Question; readonly tool?: LiveTool }
@@ -216,7 +216,7 @@ export async function recordTurn(
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
-    const calls = applyGrants(parts, draft, { frame, calls: input.calls });
+    const calls = await applyGrants(parts, draft, { frame, calls: input.calls });
     const record = writeTurn(parts, draft, { session, frame, calls });
     checkRoom(parts, draft);
     return { draft, value: { record, draft } };
@@ -366,7 +366,7 @@ function newCall(
 function permission(
   parts: EngineParts,
   call: Pick<CallRecord, "id" | "tool" | "argsDigest">,
-  grant: GrantUse | undefined,
+  grant: StoredGrantUse | undefined,
 ): Pick<CallRecord, "permit" | "grant"> {
   if (grant === undefined) return { permit: permitFor(parts, call) };
   return { permit: permitFor(parts, { ...call, grant }), grant };

@@ -1,6 +1,6 @@
 import { sessionOf } from "../common/index.ts";
 import type { CallRecord, Page, UnknownCallsRequest } from "../ledger/index.ts";
-import { isAgentsOwn } from "../people/index.ts";
+import { isAgentsOwn, ruleWithoutQuestion, viewersOf } from "../people/index.ts";
 import type { Packed, SessionDocument } from "./document.ts";
 import { copyRow } from "./long-values.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
@@ -48,13 +48,15 @@ async function readCalls(store: Store, entries: readonly Entry[]): Promise<reado
 }
 
 function fits(
-  { unasked, askedBy, ofAgents }: UnknownCallsRequest,
+  { unasked, askedBy, ofAgents, grantedTo = [] }: UnknownCallsRequest,
   { head }: SessionDocument,
   call: CallRecord,
 ): boolean {
   const { confirmation, requesters = [head.user] } = call;
-  if (unasked === true && confirmation !== undefined) return false;
+  if (unasked === true && confirmation !== undefined && call.grant === undefined) return false;
   if (askedBy === undefined || requesters.some((each) => askedBy.includes(each))) return true;
+  if (call.grant !== undefined)
+    return viewersOf(ruleWithoutQuestion(call, head.user)).some((one) => grantedTo.includes(one));
   return ofAgents === true && isAgentsOwn(call);
 }
 

@@ -7,6 +7,7 @@ import {
   type Principal,
   toCall,
   type UnknownCallsRequest,
+  viewsAs,
 } from "../../engine/index.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { hasScope } from "../scopes.ts";
@@ -47,11 +48,14 @@ export async function listUnknown(
 }
 
 /** The calls that somebody may see under `ruleWithoutQuestion`. */
-function requestersFor(principal: Principal): Pick<UnknownCallsRequest, "askedBy" | "ofAgents"> {
+function requestersFor(
+  principal: Principal,
+): Pick<UnknownCallsRequest, "askedBy" | "ofAgents" | "grantedTo"> {
   if (hasScope(principal, "admin") || isVouched(principal)) return {};
   const { id, onBehalfOf, kind, authenticated } = principal;
   return {
     askedBy: onBehalfOf === undefined ? [id] : [id, onBehalfOf],
+    grantedTo: viewsAs(principal),
     ...(authenticated && kind !== "agent" ? { ofAgents: true } : {}),
   };
 }

@@ -4,7 +4,7 @@ import {
   type Confirmation,
   type Ledger,
   type Principal,
-  ruleWithoutQuestion,
+  ruleOfSettling,
   type SessionRecord,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
@@ -57,7 +57,7 @@ async function findCall(
   const seen =
     call !== undefined &&
     session !== undefined &&
-    maySee(confirmation ?? ruleWithoutQuestion(call, session.user), principal);
+    maySee(ruleOfSettling(call, confirmation, session.user), principal);
   if (seen) return { call, session };
   throw new CountersignError("unknown-call", `There is no call ${id}, or none that you may see.`);
 }

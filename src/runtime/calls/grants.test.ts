@@ -66,3 +66,21 @@ test("what a hook asks for cannot be granted, nor does a grant answer it", async
   expect(turn.pending[0]).not.toHaveProperty("grants");
   expect(paid).toEqual([1]);
 });
+
+test("a grant does not answer a gate of the tool's author that did not ask when it was given", async () => {
+  const paid: number[] = [];
+  const pay = tool({
+    name: "pay",
+    description: "Pays.",
+    parameters: z.object({ amount: z.number() }),
+    requireConfirmation: ({ amount }) => amount > 4,
+    execute: ({ amount }) => ({ paid: paid.push(amount) }),
+  });
+  const { runner } = await granted(
+    play([call("pay", { amount: 1 })], "ok", [call("pay", { amount: 2 }), call("pay", { amount: 5 })], "ok"),
+    { tools: [pay] },
+  );
+  const turn = await runner.send("more", session);
+  expect(turn).toMatchObject({ status: "paused", pending: [{ tool: "pay", args: { amount: 5 } }] });
+  expect(paid).toEqual([1, 2]);
+});

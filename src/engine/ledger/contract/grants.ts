@@ -18,6 +18,7 @@ function buildGrant(session: string, name: string, over: Partial<GrantRecord> = 
     definitionDigest: "definition-digest",
     confirmation: questionId(session, "c"),
     requesters: ["ana"],
+    askedBy: ["policy: transfers"],
     requirements: oneApproval("requester"),
     approvals: [],
     limits: { forMs: 1_000, count: 3 },
