@@ -13,15 +13,7 @@ import {
   type Vote,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import {
-  type Counting,
-  mayDecide,
-  mayJudge,
-  type Principal,
-  tally,
-  voterFor,
-  withoutRight,
-} from "../people/index.ts";
+import { type Counting, mayDecide, mayJudge, type Principal, tally, withoutRight } from "../people/index.ts";
 import { decidingVote, judgePayload, writeClosing, writeExpiry } from "../questions/index.ts";
 import { planApproval } from "./approve.ts";
 import {
@@ -121,7 +113,7 @@ async function judgeVote(
   const standing = standingVotes(parts, whole, { by: decider.by, counting });
   if (standing.own !== undefined && isSameDecision(parts, standing.own, input, whole))
     return { value: { ok: true, repeated: true, session: whole.session, confirmation, call } };
-  const said = voteOfDelegator(parts, standing, { by: decider.by, about: confirmation, counting });
+  const said = voteOfDelegator(parts, standing, decider.by);
   if (said !== undefined) {
     const message = `${said.by.id}, for whom ${decider.by.id} votes, has voted. Only ${said.by.id} can change that.`;
     return { value: { ...refusal("already-decided", message), confirmation, call } };
@@ -132,9 +124,8 @@ async function judgeVote(
 
 function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | RefusedDecision> {
   const { confirmation, call, frame, now } = whole;
-  const { counting, decider } = about;
-  const { others, ended } = about.standing;
-  const voter = voterFor(confirmation, decider.by, counting) ?? { by: decider.by };
+  const { counting } = about;
+  const { voter, others, ended } = about.standing;
   const verdict = { confirmed: false, at: now, ...delegatedBy(voter) };
   const vote = signedVote(parts, whole, about, verdict);
   const votes = [...others, vote];

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { clear, planClaim, type Taken } from "../calls/index.ts";
+import { countingFor } from "../delegations/index.ts";
 import { wordingOf, writeAnswer } from "../frames/index.ts";
 import type { BodyOf, JournalEntry } from "../journal/index.ts";
 import {
@@ -14,7 +15,8 @@ import {
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import {
-  mayDecide,
+  type Counting,
+  mayDecideForSelf,
   mayJudge,
   type Principal,
   type Ruled,
@@ -65,7 +67,7 @@ export async function settle(
     }
     const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
     const rule = ruleOfSettling(call, confirmation, snapshot.session.user);
-    const stranger = strangerTo(rule, decider.by);
+    const stranger = strangerTo(rule, decider.by, await countingFor(parts, rule, snapshot.now));
     if (stranger !== undefined) {
       return {
         draft: recordRefusal(parts, { ...snapshot, call }, decider, {
@@ -124,8 +126,13 @@ function unknownTarget(target: DecisionTarget): RefusedDecision {
     : refusal("unknown-confirmation", `There is no confirmation ${target.confirmation}.`);
 }
 
-function strangerTo(rule: Ruled, by: Principal): Pick<RefusedDecision, "code" | "message"> | undefined {
-  if (!mayDecide(rule, by)) return { code: "not-an-approver", message: `${by.id} may not settle this.` };
+function strangerTo(
+  rule: Ruled,
+  by: Principal,
+  counting: Counting,
+): Pick<RefusedDecision, "code" | "message"> | undefined {
+  if (!mayDecideForSelf(rule, by, counting))
+    return { code: "not-an-approver", message: `${by.id} may not settle this.` };
   return mayJudge(by) ? undefined : { code: "forbidden", message: withoutRight(by) };
 }
 

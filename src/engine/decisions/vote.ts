@@ -2,13 +2,15 @@ import type { ErrorCode } from "../../protocol/index.ts";
 import type { ConfirmationRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import {
-  areOne,
   type Counting,
+  givenBy,
   isOnePerson,
+  type Principal,
   personOf,
   type Requirement,
   tally,
   type Voter,
+  voterOn,
 } from "../people/index.ts";
 import { questionIsGenuine, type VotedOn, voteIsGenuine, voteMac } from "../questions/index.ts";
 import type { Decider, DecisionInput, Whole } from "./decision.ts";
@@ -37,6 +39,8 @@ export function delegatedBy({ through }: Voter): Pick<Vote, "delegated"> {
 
 /** The votes that stay when somebody votes: those of others, as far as they still count. */
 export interface StandingVotes {
+  /** As whom they vote, unless only another place is free. */
+  readonly voter: Voter;
   readonly others: readonly Vote[];
   /** The person's own vote so far, if it still counts; it may be that of somebody who is one person with the voter. */
   readonly own?: Vote;
@@ -47,41 +51,31 @@ export interface StandingVotes {
 /** The votes on a question, as they stand for somebody who now votes. */
 export function standingVotes(
   parts: EngineParts,
-  { confirmation, now }: Whole,
+  { confirmation }: Whole,
   { by, counting }: Pick<Decider, "by"> & { readonly counting: Counting },
 ): StandingVotes {
   const person = personOf(by, parts.directory);
   const { counted } = tally(confirmation, counting);
-  const given = { by, person, at: now };
-  // One login has one vote, whomever it acts for; and so have people who vote for each other.
-  const others = counted.filter((vote) => !isOnePerson(confirmation, [vote, given], counting));
+  const voter = voterOn({ ...confirmation, votes: counted }, by, counting) ?? { by };
+  const given = givenBy(voter, counting.directory);
+  // One login has one vote, whomever it acts for; and so have a delegate who votes for somebody, and that somebody.
+  const others = counted.filter((vote) => !isOnePerson(vote, given, counting.directory));
   // One that lapsed can be given again.
   const own =
     counted.find((vote) => vote.person === person) ??
     counted.find((vote) => vote.by.id !== by.id && !others.includes(vote));
   const ended = confirmation.votes.filter((vote) => !others.includes(vote)).map((vote) => vote.by.id);
-  return { others, ended, ...(own === undefined ? {} : { own }) };
+  return { voter, others, ended, ...(own === undefined ? {} : { own }) };
 }
 
 /**
  * The vote of somebody for whom this voter votes, who has voted themselves: only they change it. Undefined if there is
  * none.
  */
-export function voteOfDelegator(
-  parts: EngineParts,
-  { own }: StandingVotes,
-  {
-    by,
-    about,
-    counting,
-  }: Pick<Decider, "by"> & { readonly about: ConfirmationRecord; readonly counting: Counting },
-): Vote | undefined {
+export function voteOfDelegator(parts: EngineParts, { own }: StandingVotes, by: Principal): Vote | undefined {
   if (own === undefined || own.delegated !== undefined) return undefined;
-  const person = personOf(by, parts.directory);
-  if (own.person === person || own.by.id === by.id) return undefined;
-  const { directory, delegations = [] } = counting;
-  const toVoter = delegations.filter(({ to }) => directory.person(to) === person);
-  return areOne(own.person, person, about, { directory, delegations: toVoter }) ? own : undefined;
+  // Any other vote that ends with theirs is that of whom they vote for.
+  return own.person === personOf(by, parts.directory) || own.by.id === by.id ? undefined : own;
 }
 
 /** Why a stored question or one of its votes cannot be trusted; undefined without a secret, or if they are genuine. */

@@ -1,3 +1,4 @@
+import { countingFor } from "../delegations/index.ts";
 import { type Conflict, Draft, type Plan, type SessionRecord, transact } from "../ledger/index.ts";
 import { nextCall, nextConfirmation } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -39,7 +40,8 @@ async function planCancellation(
   { by, via, reason, last }: Decider & { readonly reason: string; readonly last: Conflict | undefined },
 ): Promise<Plan<Cancelled | RefusedDecision>> {
   const { confirmation, call, frame, session, now } = whole;
-  if (!mayJudge(by) || !mayWithdraw(confirmation, by)) {
+  const counting = await countingFor(parts, confirmation, now);
+  if (!mayJudge(by) || !mayWithdraw(confirmation, by, counting)) {
     const code = "forbidden" as const;
     const message = mayJudge(by) ? `${by.id} may not withdraw this.` : withoutRight(by);
     return {

@@ -72,15 +72,68 @@ describe("a delegate", () => {
     expect((await fixture.engine.verify()).faults).toEqual([]);
   });
 
-  test("and the delegator are one person: both votes count once", async () => {
+  test("who voted for the delegator has one vote with them: neither votes a second time", async () => {
+    const fixture = await open();
+    await fixture.delegate(ANA, "leo");
+    await fixture.delegate(ANA, "eva");
+    const { confirmation } = await fixture.ask(payment());
+    await tryApprove(fixture.engine, confirmation.id, { by: person("leo") });
+    for (const by of [ANA, person("eva"), person("leo")])
+      expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({ repeated: true });
+    expect((await fixture.confirmation(confirmation.id)).votes).toHaveLength(1);
+    await tryApprove(fixture.engine, confirmation.id, { by: CARL });
+    expect(await fixture.status(confirmation.id)).toBe("approved");
+  });
+
+  test("who is named votes once: for themselves, not also for the delegator", async () => {
     const fixture = await open();
     await fixture.delegate(ANA, "bob");
     const { confirmation } = await fixture.ask(payment());
-    await tryApprove(fixture.engine, confirmation.id, { by: BOB });
-    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({ repeated: true });
+    for (let times = 0; times < 2; times++) await tryApprove(fixture.engine, confirmation.id, { by: BOB });
+    expect((await fixture.confirmation(confirmation.id)).votes).toMatchObject([{ person: "bob" }]);
+    expect((await fixture.confirmation(confirmation.id)).votes[0]?.delegated).toBeUndefined();
     expect(await fixture.status(confirmation.id)).toBe("requested");
-    await tryApprove(fixture.engine, confirmation.id, { by: CARL });
+  });
+
+  test("who was not asked keeps their own vote, also when the delegator has voted", async () => {
+    const fixture = await open();
+    for (const to of ["bob", "carl"]) await fixture.delegate(ANA, to);
+    const { confirmation } = await fixture.ask(payment());
+    await tryApprove(fixture.engine, confirmation.id, { by: ANA });
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: BOB })).toMatchObject({ repeated: false });
     expect(await fixture.status(confirmation.id)).toBe("approved");
+  });
+
+  test.each([
+    ["ana", "carl"],
+    ["carl", "ana"],
+  ] as const)("of %s, who has voted, still votes for %s", async (first, second) => {
+    const fixture = await open();
+    for (const from of [ANA, CARL]) await fixture.delegate(from, "leo");
+    const { confirmation } = await fixture.ask(payment({ denials: 2 }));
+    await tryDeny(fixture.engine, confirmation.id, { by: person(first) });
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: person("leo") })).toMatchObject({
+      ok: true,
+    });
+    expect((await fixture.confirmation(confirmation.id)).votes).toMatchObject([
+      { person: first, confirmed: false },
+      { person: "leo", delegated: { from: second } },
+    ]);
+  });
+
+  test("has no second place for a delegator who has voted", async () => {
+    const fixture = await open();
+    await fixture.delegate(ANA, "bob");
+    const requirements = [
+      { from: { users: ["bob", "carl"], notRequester: true }, count: 1 },
+      { from: { users: ["ana", "eva"], notRequester: true }, count: 2 },
+    ];
+    const { confirmation } = await fixture.ask(payment({ requirements }));
+    for (const by of [CARL, ANA]) await tryApprove(fixture.engine, confirmation.id, { by });
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: BOB })).toMatchObject({
+      code: "already-decided",
+    });
+    expect((await fixture.confirmation(confirmation.id)).votes).toHaveLength(2);
   });
 
   test("votes once, however many people delegated to them", async () => {
@@ -89,19 +142,37 @@ describe("a delegate", () => {
     const { confirmation } = await fixture.ask(payment());
     for (let times = 0; times < 2; times++)
       await tryApprove(fixture.engine, confirmation.id, { by: person("leo") });
-    expect((await fixture.confirmation(confirmation.id)).votes).toHaveLength(1);
-    // Ana, for whom leo votes, is one person with leo; bob is not.
-    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({ repeated: true });
+    const { votes } = await fixture.confirmation(confirmation.id);
+    expect(votes).toHaveLength(1);
+    // For whom leo voted has no second vote; bob has one.
+    const by = person(votes[0]?.delegated?.from ?? "");
+    expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({ repeated: true });
     await tryApprove(fixture.engine, confirmation.id, { by: BOB });
     expect(await fixture.status(confirmation.id)).toBe("approved");
   });
 
-  test("of the requester is the requester, and so is whoever delegated to the requester", async () => {
+  test("of the requester keeps their own vote: a requester bars nobody by delegating to them", async () => {
     const fixture = await open();
-    await fixture.delegate(RITA, "bob");
+    for (const to of ["ana", "bob", "carl"]) await fixture.delegate(RITA, to, { scope: { tool: ["pay"] } });
+    const question = payment({
+      requirements: [{ from: { users: ["ana", "bob", "carl", "rita"], notRequester: true }, count: 2 }],
+    });
+    const denied = await fixture.ask(question);
+    expect(await tryDeny(fixture.engine, denied.confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+    expect(await fixture.status(denied.confirmation.id)).toBe("denied");
+    const { confirmation } = await fixture.ask(question);
+    expect((await fixture.engine.confirmation(confirmation.id, { by: BOB })).can.decide).toBe(true);
+    for (const by of [BOB, CARL]) await tryApprove(fixture.engine, confirmation.id, { by });
+    expect(await fixture.status(confirmation.id)).toBe("approved");
+  });
+
+  test("of the requester never votes for the requester, nor does whoever delegated to the requester vote", async () => {
+    const fixture = await open();
+    await fixture.delegate(RITA, "leo");
     await fixture.delegate(CARL, "rita");
-    const { confirmation } = await fixture.ask(payment());
-    for (const by of [BOB, CARL, RITA])
+    const requirements = [{ from: { users: ["ana", "bob", "carl", "rita"], notRequester: true }, count: 2 }];
+    const { confirmation } = await fixture.ask(payment({ requirements }));
+    for (const by of [person("leo"), CARL, RITA])
       expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({
         code: "not-an-approver",
       });

@@ -1,4 +1,4 @@
-import { areOne, delegatedTo, type VoteDelegation } from "./delegation.ts";
+import { delegatedTo, delegatesTo, type VoteDelegation } from "./delegation.ts";
 import type { Directory } from "./directory.ts";
 import { type Approvers, isAnybody, type Principal, type PrincipalKind } from "./principal.ts";
 import type { Requirement } from "./requirement.ts";
@@ -92,9 +92,17 @@ export interface Voter {
 
 /** How this principal may decide: for themselves if they can, else for somebody else; undefined if not at all. */
 export function voterFor(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): Voter | undefined {
-  return votersFor(rule, by, counting).find((voter) =>
-    rule.requirements.some((_, index) => matchIn(rule, index, voter, counting) !== undefined),
-  );
+  return votersFor(rule, by, counting).find((voter) => counts(rule, voter, counting));
+}
+
+/** May this principal decide for themselves? What follows from that, such as settling, no delegation passes on. */
+export function mayDecideForSelf(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): boolean {
+  return counts(rule, { by }, counting);
+}
+
+/** Does this voter count for one of the requirements? */
+export function counts(rule: Ruled, voter: Voter, counting: Partial<Counting>): boolean {
+  return rule.requirements.some((_, index) => matchIn(rule, index, voter, counting) !== undefined);
 }
 
 /** As whom this principal may try to vote; first as themselves. */
@@ -174,11 +182,14 @@ function byName(id: string): Principal {
   return { id, kind: "token", roles: [], scopes: [], authenticated: false };
 }
 
-/** Did they ask, or are they one person with somebody who did? */
+/**
+ * Did they ask, or did they let somebody who asked vote for them? To whom the requester delegates says nothing about
+ * the delegate: else a requester could bar every approver, unasked.
+ */
 function countsAsRequester(rule: Ruled, one: Principal, counting: Partial<Counting>): boolean {
   if (isRequester(rule, one, counting.directory)) return true;
   const logins = [one.id, ...(one.onBehalfOf === undefined ? [] : [one.onBehalfOf])];
-  return rule.requesters.some((asked) => logins.some((login) => areOne(login, asked, rule, counting)));
+  return rule.requesters.some((asked) => logins.some((login) => delegatesTo(login, asked, rule, counting)));
 }
 
 const NOBODY = {};
@@ -234,6 +245,7 @@ export function isRequester(
 }
 
 /** May this principal withdraw the question? The requester may, and everyone who could decide it for themselves. */
-export function mayWithdraw(rule: Ruled, principal: Principal): boolean {
-  return principal.kind !== "agent" && (isRequester(rule, principal) || mayDecide(rule, principal));
+export function mayWithdraw(rule: Ruled, principal: Principal, counting: Partial<Counting> = {}): boolean {
+  if (principal.kind === "agent") return false;
+  return isRequester(rule, principal, counting.directory) || mayDecideForSelf(rule, principal, counting);
 }

@@ -62,11 +62,11 @@ export function delegatedTo(
   );
 }
 
-/** Does one of these two logins vote for the other? Then both are one person. */
-export function areOne(one: string, other: string, about: Scoped, known: Known): boolean {
-  const pair = new Set([behind(one, known), behind(other, known)]);
+/** Does the person behind one login let the person behind another one vote for them? */
+export function delegatesTo(one: string, other: string, about: Scoped, known: Known): boolean {
+  const [delegator, delegate] = [behind(one, known), behind(other, known)];
   return (known.delegations ?? []).some(({ from, to, scope }) => {
-    const isPair = from !== to && pair.has(behind(from, known)) && pair.has(behind(to, known));
+    const isPair = behind(from, known) === delegator && behind(to, known) === delegate;
     return isPair && isWithinScope(scope, about);
   });
 }

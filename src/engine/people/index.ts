@@ -12,17 +12,16 @@ export {
   isRequester,
   isVouched,
   mayDecide,
+  mayDecideForSelf,
   mayEverDecide,
   mayJudge,
   mayWithdraw,
   personOf,
   type Ruled,
   type Voter,
-  voterFor,
   withoutRight,
 } from "./authority.ts";
 export {
-  areOne,
   type DelegationScope,
   isWithinScope,
   type Scoped,
@@ -47,9 +46,11 @@ export {
   denialsNeeded,
   type FreePlace,
   freePlace,
+  givenBy,
   isOnePerson,
   type Tally,
   tally,
+  voterOn,
 } from "./tally.ts";
 export { isAgentsOwn, ruleOfSettling, ruleWithoutQuestion } from "./unasked.ts";
 export { type DelegatedView, looksAsRequester, viewersOf, viewsAs, viewsForOthers } from "./viewers.ts";

@@ -1,6 +1,7 @@
 import type { Vote, VoteSlot } from "../ledger/index.ts";
-import { type Counting, matchIn, personOf, type Ruled, type Voter, votersFor } from "./authority.ts";
-import { areOne, delegatedTo } from "./delegation.ts";
+import { type Counting, counts, matchIn, personOf, type Ruled, type Voter, votersFor } from "./authority.ts";
+import { delegatedTo } from "./delegation.ts";
+import type { Directory } from "./directory.ts";
 import type { Principal } from "./principal.ts";
 
 /** A question, and the votes on it. */
@@ -24,9 +25,9 @@ export function tally(ballot: Ballot, counting: Counting): Tally {
   const counted: Vote[] = [];
   for (const vote of ballot.votes) {
     const isFirst = !counted.some(
-      (other) => isOnePerson(ballot, [other, vote], counting) || areOneSlot(other, vote),
+      (other) => isOnePerson(other, vote, counting.directory) || areOneSlot(other, vote),
     );
-    if (isFirst && counts(ballot, vote, counting)) counted.push(vote);
+    if (isFirst && stands(ballot, vote, counting)) counted.push(vote);
   }
   const denials = counted.filter(({ confirmed }) => !confirmed).length;
   const met = ballot.requirements.every(
@@ -51,9 +52,37 @@ export interface FreePlace {
   readonly voter: Voter;
 }
 
+/**
+ * As whom somebody votes: for themselves if they can, else for somebody who has not voted themselves; if all of those
+ * have, for the first. Undefined if they may not vote.
+ */
+export function voterOn(ballot: Ballot, principal: Principal, counting: Counting): Voter | undefined {
+  const voters = votersFor(ballot, principal, counting).filter((voter) => counts(ballot, voter, counting));
+  return (
+    voters.find(({ through }) => through === undefined || !hasVoted(ballot, through.from, counting)) ??
+    voters[0]
+  );
+}
+
+function hasVoted({ votes }: Ballot, login: string, { directory }: Counting): boolean {
+  return votes.some(({ person, delegated }) => delegated === undefined && person === directory.person(login));
+}
+
+/** What a vote by this voter says about who gives it. */
+export function givenBy({ by, through }: Voter, directory: Directory): Given {
+  const person = personOf(by, directory);
+  return through === undefined
+    ? { by, person }
+    : { by, person, delegated: { from: through.from, delegation: through.id } };
+}
+
 /** The slot that an approval by this principal fills: the first free one, rather for themselves than for somebody else. */
 export function freePlace(ballot: Ballot, principal: Principal, counting: Counting): FreePlace | undefined {
+  const { directory } = counting;
   for (const voter of votersFor(ballot, principal, counting)) {
+    const given = givenBy(voter, directory);
+    // Whoever has voted, or had somebody vote for them, has no second vote.
+    if (ballot.votes.some((vote) => isOnePerson(vote, given, directory))) continue;
     const slot = freeSlot(ballot, voter, counting);
     if (slot !== undefined) return { slot, voter };
   }
@@ -71,7 +100,7 @@ function freeSlot(ballot: Ballot, voter: Voter, counting: Counting): VoteSlot | 
   return undefined;
 }
 
-function counts(ballot: Ballot, vote: Vote, { directory, now, delegations = [] }: Counting): boolean {
+function stands(ballot: Ballot, vote: Vote, { directory, now, delegations = [] }: Counting): boolean {
   const { by, at, confirmed, slot, person } = vote;
   if (personOf(by, directory) !== person) return false;
   // Whoever fills in after an escalation must have voted after it, and whoever votes for somebody else while the
@@ -79,10 +108,7 @@ function counts(ballot: Ballot, vote: Vote, { directory, now, delegations = [] }
   const then = { directory, now: at, delegations: delegations.filter(({ since }) => since <= at) };
   const voter = voterOf(ballot, vote, then);
   if (voter === undefined) return false;
-  if (!confirmed) {
-    const mayDeny = ballot.requirements.some((_, index) => matchIn(ballot, index, voter, then) !== undefined);
-    return slot === undefined && mayDeny;
-  }
+  if (!confirmed) return slot === undefined && counts(ballot, voter, then);
   if (slot === undefined || !isPlace(ballot, slot)) return false;
   const matched = matchIn(ballot, slot.requirement, voter, then);
   const { voteMaxAgeMs = Number.POSITIVE_INFINITY } = directory;
@@ -103,25 +129,19 @@ function isPlace({ requirements }: Ballot, { requirement, place }: VoteSlot): bo
   return Number.isInteger(place) && place >= 0 && place < count;
 }
 
-type Given = Pick<Vote, "by" | "person" | "at" | "delegated">;
+/** Who gave a vote, and for whom. */
+type Given = Pick<Vote, "by" | "person" | "delegated">;
 
-/** Do these votes come from one person: by one login, several, or for each other? */
-export function isOnePerson(
-  ballot: Ruled,
-  [one, other]: readonly [Given, Given],
-  { directory, delegations = [] }: Counting,
-): boolean {
+/**
+ * Do these votes come from one person: by one login, by several of one person, or one of them for whoever gave the
+ * other? A delegation that neither of them uses makes nobody one.
+ */
+export function isOnePerson(one: Given, other: Given, directory: Pick<Directory, "person">): boolean {
   if (one.by.id === other.by.id) return true;
-  const persons = (vote: Given): readonly string[] => [
-    vote.person,
-    ...(vote.delegated === undefined ? [] : [directory.person(vote.delegated.from)]),
-  ];
-  const [ones, others] = [persons(one), persons(other)];
-  if (ones.some((person) => others.includes(person))) return true;
-  // A delegation that was made after both votes says nothing about them.
-  const since = Math.max(one.at, other.at);
-  const known = { directory, delegations: delegations.filter((made) => made.since <= since) };
-  return ones.some((person) => others.some((another) => areOne(person, another, ballot, known)));
+  const persons = ({ person, delegated }: Given): readonly string[] =>
+    delegated === undefined ? [person] : [person, directory.person(delegated.from)];
+  const others = persons(other);
+  return persons(one).some((person) => others.includes(person));
 }
 
 function areOneSlot(one: Vote, other: Vote): boolean {

@@ -295,7 +295,7 @@ export function rightsOf(
   return {
     decide,
     amend: decide && confirmation.shown.amendable !== undefined,
-    cancel: withdrawable && mayWithdraw(confirmation, viewer),
+    cancel: withdrawable && mayWithdraw(confirmation, viewer, counting),
   };
 }
 

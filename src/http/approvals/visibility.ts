@@ -24,9 +24,9 @@ export function maySee(
   principal: Principal,
   known: Pick<Counting, "delegations"> = {},
 ): boolean {
-  return (
-    hasScope(principal, "admin") || mayEverDecide(rule, principal, known) || isRequester(rule, principal)
-  );
+  if (hasScope(principal, "admin") || isRequester(rule, principal)) return true;
+  // A delegation shows more, and never hides anything.
+  return mayEverDecide(rule, principal) || mayEverDecide(rule, principal, known);
 }
 
 /** The labels for what {@link maySee} allows somebody to see; undefined if they may see everything. */
