@@ -20,6 +20,7 @@ type Step =
       readonly cents: number;
       readonly forMs: number;
     }
+  | { readonly do: "deny"; readonly agent: Agent }
   | { readonly do: "revoke"; readonly which: number }
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "restart" }
@@ -39,6 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       forMs: fc.integer({ min: 1, max: LONGEST_MS }),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("deny"), agent }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke"), which: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("advance"), ms: fc.nat(4_000) }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "restart" }) },
@@ -78,6 +80,8 @@ class World {
   readonly #advance: (ms: number) => Promise<void>;
   readonly #policy = new TestPolicy();
   readonly #grants: ModelGrant[] = [];
+  /** What was allowed under a grant, in cents; and whether its outcome is unknown. */
+  readonly #allowed = new Map<number, "ready" | "unknown">();
   #shop: Payments;
   #keys = 0;
 
@@ -101,9 +105,12 @@ class World {
         return this.#ask(one.agent, one.amount, undefined);
       case "grant":
         return this.#grant(one);
+      case "deny":
+        return this.#deny(one.agent);
       case "revoke": {
         const grant = this.#grants[one.which];
-        if (grant === undefined || grant.endsAt <= this.#clock.now()) return;
+        // One that is over leaves the session when the next one is minted.
+        if (grant === undefined || grant.revoked || grant.endsAt <= this.#clock.now()) return;
         await this.#shop.engine.revokeGrant(grant.id, { by: approver("ana") });
         grant.revoked = true;
         return;
@@ -117,11 +124,21 @@ class World {
       case "restore":
         await this.#shop.engine.markRestored({ by: { id: "ops" } });
         for (const grant of this.#grants) grant.revoked = true;
+        for (const cents of this.#allowed.keys()) this.#allowed.set(cents, "unknown");
     }
+  }
+
+  /** No grant of the tool outlives the denial of a call, whichever agent asked for it. */
+  async #deny(payer: Agent): Promise<void> {
+    const { confirmation } = await this.#propose(payer, "odd");
+    await this.#shop.engine.deny(confirmation?.id ?? "", { by: approver("ana") });
+    for (const grant of this.#grants) grant.revoked = true;
   }
 
   #covering(payer: Agent, cents: number): ModelGrant | undefined {
     const now = this.#clock.now();
+    // A person has still to settle the same call.
+    if (this.#allowed.get(cents) === "unknown") return undefined;
     return this.#grants.find(
       (grant) =>
         grant.agent === payer &&
@@ -136,6 +153,7 @@ class World {
     const grant = this.#covering(payer, cents);
     await this.#ask(payer, cents / 100, grant?.id);
     if (grant === undefined) return;
+    this.#allowed.set(cents, "ready");
     grant.uses += 1;
     grant.spent += cents;
   }
@@ -147,7 +165,7 @@ class World {
     same("the grant of the call", stored?.grant?.id, expected);
     same("the call's status", call.status, expected === undefined ? "pending" : "allowed");
     if (call.confirmation !== undefined)
-      await this.#shop.engine.deny(call.confirmation.id, { by: approver("ana") });
+      await this.#shop.engine.cancel(call.confirmation.id, { by: approver("ana"), reason: "not needed" });
   }
 
   #propose(payer: Agent, amount: number | string | null) {
