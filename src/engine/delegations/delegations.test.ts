@@ -430,6 +430,92 @@ describe("making and revoking", () => {
     });
   });
 
+  test("one that is over gives no vote, though somebody changed in the database when it expires", async () => {
+    const fixture = await open();
+    const { id } = await fixture.delegate(ANA, "leo");
+    const { items } = fixture.ledger;
+    const stored = await items.get("delegation", id);
+    if (stored === undefined) throw new Error("not stored");
+    await items.put({ ...stored, expiresAt: (stored.expiresAt ?? 0) + 24 * HOUR }, stored.version);
+    await fixture.clock.advance(HOUR);
+    const { confirmation } = await fixture.ask(only("ana"));
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: person("leo") })).toMatchObject({
+      code: "not-an-approver",
+    });
+    expect(await fixture.engine.delegations()).toEqual([]);
+  });
+
+  test("a copy of one under another id is none: it would outlive the revocation", async () => {
+    const fixture = await open();
+    const { id } = await fixture.delegate(ANA, "leo");
+    const { items } = fixture.ledger;
+    const stored = await items.get("delegation", id);
+    if (stored === undefined) throw new Error("not stored");
+    await items.put({ ...stored, id: "copy" }, 0);
+    await fixture.engine.revokeDelegation(id, { by: ANA });
+    expect(await fixture.engine.delegations()).toEqual([]);
+    const { confirmation } = await fixture.ask(only("ana"));
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: person("leo") })).toMatchObject({
+      code: "not-an-approver",
+    });
+  });
+
+  test("nobody makes more than 20, also when two are made at the same time", async () => {
+    const fixture = await open();
+    for (let index = 0; index < 19; index++) await fixture.delegate(ANA, `leo-${index}`);
+    const { items } = fixture.ledger;
+    const list = items.list.bind(items);
+    // Another one is made after the first was told how many there are.
+    items.list = async (...args) => {
+      items.list = list;
+      const before = await list(...args);
+      await fixture.delegate(ANA, "eva");
+      return before;
+    };
+    await expect(fixture.delegate(ANA, "leo")).rejects.toMatchObject({ code: "malformed-request" });
+    expect(await fixture.engine.delegations()).toHaveLength(20);
+    await fixture.delegate(BOB, "leo");
+  });
+
+  test("however many there are, all count, and only making more is refused", async () => {
+    const fixture = await open();
+    const { id } = await fixture.delegate(ANA, "leo");
+    const { items } = fixture.ledger;
+    const stored = await items.get("delegation", id);
+    if (stored === undefined) throw new Error("not stored");
+    // Ids that are listed before it.
+    const others = Array.from({ length: 1_001 }, (_, index) => `!${index}`);
+    await Promise.all(
+      others.map((other) =>
+        items.put({ ...stored, id: other, value: { ...(stored.value as object), id: other } }, 0),
+      ),
+    );
+    expect(await fixture.engine.delegations()).toHaveLength(1_002);
+    await expect(fixture.delegate(BOB, "leo")).rejects.toMatchObject({ code: "malformed-request" });
+    const { confirmation } = await fixture.ask(only("ana"));
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: person("leo") })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  test("between two logins of one person is refused, and one that became so makes nobody one", async () => {
+    let people: Readonly<Record<string, string>> = {};
+    const policy: PolicySource = {
+      judge: () => undefined,
+      version: "v1",
+      text: "",
+      group: () => undefined,
+      person: (id) => people[id] ?? id,
+    };
+    const fixture = await open({ policy });
+    await fixture.delegate(ANA, "github:ana");
+    people = { "github:ana": "ana" };
+    await expect(fixture.delegate(ANA, "github:ana")).rejects.toMatchObject({ code: "malformed-request" });
+    const { confirmation } = await fixture.ask(payment());
+    for (const by of [ANA, BOB]) await tryApprove(fixture.engine, confirmation.id, { by });
+    expect(await fixture.status(confirmation.id)).toBe("approved");
+  });
+
   test("a restored ledger has none: one that was revoked since the backup would stand again", async () => {
     const fixture = await open();
     await fixture.delegate(ANA, "leo");

@@ -32,13 +32,15 @@ export function toDelegated({ id, from, to, since, until, scope }: VoteDelegatio
 }
 
 /** Reads a stored delegation; undefined if it is none. */
-export function fromItem({ value, version }: StoredItem): VoteDelegation | undefined {
+export function fromItem({ id: key, value, version, expiresAt }: StoredItem): VoteDelegation | undefined {
   if (!isJsonObject(value)) return undefined;
   const [id, from, to] = ["id", "from", "to"].map((name) => member(value, name));
   const [since, until] = ["since", "until"].map((name) => member(value, name));
   const [scope, mac] = [readScope(member(value, "scope")), member(value, "mac")];
   if (typeof id !== "string" || typeof from !== "string" || typeof to !== "string") return undefined;
   if (typeof since !== "number" || typeof until !== "number" || scope === undefined) return undefined;
+  // Only the value is signed: a copy under another id would outlive the revocation, and a later expiry the end.
+  if (id !== key || until !== expiresAt) return undefined;
   const limits = Object.keys(scope).length === 0 ? {} : { scope };
   return { id, from, to, since, until, ...limits, version, ...(typeof mac === "string" ? { mac } : {}) };
 }

@@ -3,7 +3,7 @@ import { flawOfName } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import type { DelegationScope, VoteDelegation } from "../people/index.ts";
+import type { DelegationScope, Directory, VoteDelegation } from "../people/index.ts";
 import { actor, diaryDraft, diaryOf } from "./diary.ts";
 import { delegationMac, toItem } from "./item.ts";
 import { allDelegations } from "./read.ts";
@@ -24,7 +24,7 @@ export type MadeDelegation = { readonly ok: true; readonly delegation: VoteDeleg
 
 const LONGEST_MS = 366 * 24 * 60 * 60_000;
 const MOST_PATTERNS = 50;
-/** Far fewer than are read at once. */
+/** About: people who make theirs at the same time may exceed it. */
 const MOST_DELEGATIONS = 500;
 const MOST_OF_ONE = 20;
 
@@ -38,19 +38,16 @@ export async function makeDelegation(
   { by, via }: Decider,
 ): Promise<MadeDelegation> {
   const { from = by.id, to, until, scope } = wanted;
-  const refused = rightTo(by, from) ?? flawOf({ ...wanted, from });
+  const refused = rightTo(by, from) ?? flawOf({ ...wanted, from }, parts.directory);
   if (refused !== undefined) return refused;
-  const all = await allDelegations(parts.ledger);
-  if (all.length >= MOST_DELEGATIONS || all.filter((one) => one.from === from).length >= MOST_OF_ONE)
-    return refuse(
-      "malformed-request",
-      `There are too many delegations (of ${from}, or of all). Revoke some first.`,
-    );
   const id = parts.newId(parts.ledger.now);
-  return transact<MadeDelegation>(parts, { session: diaryOf(from) }, (snapshot) => {
+  return transact<MadeDelegation>(parts, { session: diaryOf(from) }, async (snapshot) => {
     const now = snapshot?.now ?? parts.ledger.now;
     const late = flawOfEnd(until, now);
     if (late !== undefined) return { value: refuse("malformed-request", late, "until") };
+    // Read after the snapshot: another one of this person's, made meanwhile, has the commit refused.
+    const tooMany = flawOfNumber(from, await allDelegations(parts.ledger));
+    if (tooMany !== undefined) return { value: refuse("malformed-request", tooMany) };
     const limits = scope === undefined ? {} : { scope };
     const unsigned = { id, from, to, since: now, until, ...limits };
     const signed = parts.secret === undefined ? {} : { mac: delegationMac(parts.secret, unsigned) };
@@ -62,11 +59,10 @@ export async function makeDelegation(
   });
 }
 
-function flawOf({
-  from,
-  to,
-  scope = {},
-}: Pick<NewDelegation, "to" | "scope"> & { readonly from: string }): DelegationRefusal | undefined {
+function flawOf(
+  { from, to, scope = {} }: Pick<NewDelegation, "to" | "scope"> & { readonly from: string },
+  directory: Directory,
+): DelegationRefusal | undefined {
   for (const [field, name] of [
     ["from", from],
     ["to", to],
@@ -75,7 +71,8 @@ function flawOf({
     const flaw = isText ? flawOfName(name) : "is no name";
     if (flaw !== undefined) return refuse("malformed-request", `\`${field}\` ${flaw}.`, field);
   }
-  if (from === to) return refuse("malformed-request", "`to` must be somebody else.", "to");
+  if (directory.person(from) === directory.person(to))
+    return refuse("malformed-request", "`to` must be somebody else.", "to");
   for (const [field, patterns] of [
     ["app", scope.app],
     ["tool", scope.tool],
@@ -94,4 +91,9 @@ function flawOfEnd(until: number, now: number): string | undefined {
   if (!Number.isSafeInteger(until)) return "`until` must be a time.";
   if (until <= now) return "`until` has passed.";
   return until - now > LONGEST_MS ? "`until` is more than a year away." : undefined;
+}
+
+function flawOfNumber(from: string, all: readonly VoteDelegation[]): string | undefined {
+  const isRoom = all.length < MOST_DELEGATIONS && all.filter((one) => one.from === from).length < MOST_OF_ONE;
+  return isRoom ? undefined : `There are too many delegations (of ${from}, or of all). Revoke some first.`;
 }

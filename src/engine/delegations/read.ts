@@ -1,19 +1,23 @@
-import { CountersignError } from "../../protocol/index.ts";
-import type { Draft, Ledger, Vote } from "../ledger/index.ts";
+import type { Draft, Ledger, Page, StoredItem, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Counting, Ruled, VoteDelegation } from "../people/index.ts";
 import { DELEGATION, delegationMac, fromItem, toItem } from "./item.ts";
 
-/** So many are read at once: whoever counts votes needs them all. */
-const MOST_READ = 1_000;
+/** So many are read at once. */
+const PAGE = 1_000;
 
 /** All delegations that stand by the ledger's clock. Signatures are not checked: to show them, not to count with them. */
 export async function allDelegations(ledger: Pick<Ledger, "items">): Promise<readonly VoteDelegation[]> {
-  const page = await ledger.items.list(DELEGATION, { limit: MOST_READ });
-  // Fewer would make persons of people who are one.
-  if (page.next !== undefined)
-    throw new CountersignError("internal", `The ledger has more than ${MOST_READ} delegations.`);
-  return page.items.flatMap((item) => fromItem(item) ?? []);
+  const all: VoteDelegation[] = [];
+  let cursor: string | undefined;
+  // Whoever counts votes needs them all.
+  do {
+    const after = cursor === undefined ? {} : { cursor };
+    const page: Page<StoredItem> = await ledger.items.list(DELEGATION, { limit: PAGE, ...after });
+    all.push(...page.items.flatMap((item) => fromItem(item) ?? []));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return all;
 }
 
 /** With what the votes on a question are counted now. Delegations matter only where a rule names people. */
