@@ -1,5 +1,5 @@
 import { type CallerOutcome, toldToModel } from "../engine/index.ts";
-import { isJsonObject, type JsonValue } from "../protocol/index.ts";
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
 
 /**
  * The answer of a call to the framework's model: the result, or an error to throw in place of one. What the function
@@ -25,4 +25,16 @@ function errorTextOf(answer: JsonValue): string {
 /** The answer of a call that an approver changed. */
 export function isToldAmended(answer: unknown): boolean {
   return isJsonObject(answer) && ["result", "note", "ranWith"].every((name) => Object.hasOwn(answer, name));
+}
+
+/** Is this value of the framework the same JSON as these arguments? */
+export function isSame(args: JsonObject, input: unknown): boolean {
+  const text = JSON.stringify(input);
+  return text !== undefined && canonicalJson(args) === canonicalJson(JSON.parse(text) as JsonValue);
+}
+
+/** An approver's arguments as the tool's schema returns them. Throws if they are not what the approver saw. */
+export function asApproved(args: JsonObject, parsed: unknown): unknown {
+  if (isSame(args, parsed)) return parsed;
+  throw new Error("The tool's schema changes the approver's arguments; they were not run.");
 }

@@ -99,6 +99,29 @@ describe("a button of the program's own front end", () => {
     await expect(runner.run(agent, state)).rejects.toThrow("waits for a person's approval");
     expect(ran).toEqual([]);
   });
+
+  test("that only rejects in the state decides nothing: the ledger's answer replaces it", async () => {
+    const agent = cashier(gate.tool({ ...PAYMENT, execute: pays }), { amount: 40, to: "Bob" });
+    const { state } = await runner.run(agent, "Pay.", { context });
+    for (const item of state.getInterruptions()) state.reject(item);
+    expect(await gate.resume(state)).toMatchObject({ ready: false, waiting: [{ status: "pending" }] });
+    await engine.approve((await engine.pending())[0]?.id ?? "", { by: ana });
+    expect(await gate.resume(state)).toEqual({ ready: true });
+    expect((await runner.run(agent, state)).finalOutput).toContain("40");
+    expect(ran).toEqual([{ amount: 40, to: "Bob" }]);
+  });
+});
+
+test("changed arguments that the tool's schema would change again do not run", async () => {
+  const parameters = z.object({ amount: z.number().overwrite((euros) => euros * 100), to: z.string() });
+  const pay = gate.tool({ ...PAYMENT, parameters, execute: pays }, { amendable: ["amount"] });
+  const agent = cashier(pay as never, { amount: 40, to: "Bob" });
+  const { state } = await runner.run(agent, "Pay.", { context });
+  const [question] = await engine.pending();
+  await engine.approve(question?.id ?? "", { by: ana, args: { amount: 2_000, to: "Bob" } });
+  expect(await gate.resume(state)).toEqual({ ready: true });
+  expect((await runner.run(agent, state)).finalOutput).toContain("they were not run");
+  expect(ran).toEqual([]);
 });
 
 test("the rule judges the arguments that would run, with the schema's defaults", async () => {

@@ -1,7 +1,8 @@
 import type { RunContext } from "@openai/agents";
 import { type CallerOutcome, readShape, type Shape, toldToModel } from "../../engine/index.ts";
-import { CountersignError, canonicalJson, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { CountersignError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
+import { asApproved, isSame } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
 
 interface CallDetails {
@@ -93,7 +94,7 @@ export class GatedTool {
   /** An approver's arguments, as the tool's own schema has them. */
   async #parse(args: JsonObject): Promise<unknown> {
     const parsed = await this.#shape.parse(args);
-    if (parsed.ok) return parsed.value;
+    if (parsed.ok) return asApproved(args, parsed.value);
     throw new Error(`The approver's arguments do not fit the tool: ${parsed.field}: ${parsed.message}`);
   }
 
@@ -134,9 +135,4 @@ function stillWaits({ key, message }: CallerOutcome): CountersignError {
   return new CountersignError("not-claimable", `The call ${key} cannot go on: ${message}`, {
     details: { hint: "Run the state again when `resume(state)` says that it is ready." },
   });
-}
-
-function isSame(args: JsonObject, input: unknown): boolean {
-  const text = JSON.stringify(input);
-  return text !== undefined && canonicalJson(args) === canonicalJson(JSON.parse(text) as JsonValue);
 }
