@@ -90,7 +90,7 @@ export class ThreadGate {
   /** The call as it is now, if it was asked. */
   async find({ id, occurrence }: FrameworkCallId): Promise<CallerOutcome | undefined> {
     const { engine, app, thread } = this.#options;
-    return engine.callers.find({ by: app, key: callKey(thread, id, occurrence) });
+    return engine.callers.find({ by: callerOf(app), key: callKey(thread, id, occurrence) });
   }
 
   /**
@@ -123,7 +123,7 @@ export class ThreadGate {
   /** Withdraws everything of the thread that has not started. */
   async cancel(reason: string): Promise<number> {
     const { engine, app, thread } = this.#options;
-    return engine.callers.cancelThread({ by: app, app, thread }, reason);
+    return engine.callers.cancelThread({ by: callerOf(app), app, thread }, reason);
   }
 
   async #request<Args>(call: FrameworkCall<Args>): Promise<CallRequest> {
@@ -131,7 +131,7 @@ export class ThreadGate {
     const { tool, rule, args, id, occurrence, turn } = call;
     const context = { agentName: agent, userId: user ?? app, sessionId: thread };
     return {
-      by: { id: app, kind: "agent", ...(user === undefined ? {} : { onBehalfOf: user }) },
+      by: { id: callerOf(app), kind: "agent", ...(user === undefined ? {} : { onBehalfOf: user }) },
       app,
       agent,
       thread,
@@ -147,6 +147,11 @@ export class ThreadGate {
       ...termsOf(rule, args),
     };
   }
+}
+
+/** Nobody can log in with this prefix, so that no user of the API has the calls of an app with the same name. */
+function callerOf(app: string): string {
+  return `agent:${app}`;
 }
 
 function refused({ code, message }: DecisionRefusal): ButtonResult {
