@@ -5,6 +5,7 @@ import { type ButtonResult, ThreadGate, type ThreadOptions } from "../thread-gat
 import { checkRules, type GivenRule, ONLY_POLICY, type ToolRule } from "../tool-rule.ts";
 import { type ApprovalOptions, GatedTool } from "./gated-tool.ts";
 import { lastResponses, openRequests, withoutResponses } from "./messages.ts";
+import { occurrenceIn, trusted } from "./trusted-messages.ts";
 
 /** The arguments of a tool, as its function gets them. */
 type InputOf<Given> = Given extends { readonly inputSchema: FlexibleSchema<infer Input> } ? Input : never;
@@ -41,7 +42,10 @@ export interface GatedTools<Tools extends ToolSet> {
    * call this only with whoever your server has authenticated.
    */
   record(messages: readonly ModelMessage[], acting: Acting): Promise<readonly ButtonResult[]>;
-  /** The messages with the answers of the ledger, once every question is answered. */
+  /**
+   * The messages with the answers of the ledger, once every question is answered. Continue only with these: the AI SDK
+   * believes a denial in a client's messages without asking anybody.
+   */
   resume(messages: readonly ModelMessage[]): Promise<Resumption>;
   /** Withdraws every call of the conversation that has not started: the user moved on. Returns how many. */
   cancel(reason: string): Promise<number>;
@@ -76,8 +80,9 @@ export function gateTools<Tools extends ToolSet>(options: GateToolsOptions<Tools
     // The same tools with other functions in them.
     tools: { ...tools, ...Object.fromEntries(wrapped) },
     toolApproval: Object.fromEntries(approvals) as GatedTools<Tools>["toolApproval"],
-    record: (messages, acting) => record(gate, messages, acting),
-    resume: (messages) => resume(gate, gated, messages),
+    record: async (messages, acting) =>
+      record(gate, { sent: messages, known: await trusted(gate, gated, messages) }, acting),
+    resume: async (messages) => resume(gate, gated, await trusted(gate, gated, messages)),
     cancel: (reason) => gate.cancel(reason),
   };
 }
@@ -103,15 +108,16 @@ function ruleOf(
 
 async function record(
   gate: ThreadGate,
-  messages: readonly ModelMessage[],
+  { sent, known }: { readonly sent: readonly ModelMessage[]; readonly known: readonly ModelMessage[] },
   acting: Acting,
 ): Promise<readonly ButtonResult[]> {
-  const open = new Map(openRequests(messages).map((request) => [request.approvalId, request]));
+  const open = new Map(openRequests(known).map((request) => [request.approvalId, request]));
   const results: ButtonResult[] = [];
-  for (const { approvalId, approved, reason } of lastResponses(messages)) {
+  for (const { approvalId, approved, reason } of lastResponses(sent)) {
     const request = open.get(approvalId);
     if (request === undefined) continue;
-    const { toolCallId: id, occurrence } = request;
+    const { toolCallId: id } = request;
+    const occurrence = await occurrenceIn(gate, known, id);
     const button = { id, occurrence, approved, ...(reason === undefined ? {} : { reason }) };
     results.push(await gate.press(button, { via: "ai-sdk", ...acting }));
   }
@@ -126,7 +132,8 @@ async function resume(
   const ours = openRequests(messages).filter(({ toolName }) => gated.has(toolName));
   const found = await Promise.all(
     ours.map(async (request) => {
-      const { toolCallId: id, occurrence } = request;
+      const { toolCallId: id } = request;
+      const occurrence = await occurrenceIn(gate, messages, id);
       return { request, outcome: await gate.find({ id, occurrence }) };
     }),
   );

@@ -6,17 +6,12 @@ import {
   type ToolExecutionOptions,
 } from "ai";
 import type { CallerOutcome } from "../../engine/index.ts";
-import {
-  CountersignError,
-  canonicalJson,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from "../../protocol/index.ts";
+import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
-import { answerOrThrow, isToldAmended } from "../told.ts";
+import { answerOrThrow, asApproved, isSame, isToldAmended } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
-import { lastResponses, openRequests, usesOf } from "./messages.ts";
+import { isResumed, lastResponses, openRequests } from "./messages.ts";
+import { occurrenceIn } from "./trusted-messages.ts";
 
 /** What the AI SDK tells of a call when it asks whether it needs approval. */
 export interface ApprovalOptions {
@@ -69,9 +64,8 @@ export class GatedTool {
    */
   async approval(input: unknown, options: ApprovalOptions): Promise<ToolApprovalStatus> {
     const { toolCallId, messages, toolContext: context } = options;
-    const { calls, results } = usesOf(messages, toolCallId);
     const call = await this.#call(input, { toolCallId, messages, context });
-    if (calls > results) return this.#resumed(call, messages);
+    if (isResumed(messages, toolCallId)) return this.#resumed(call, messages);
     try {
       return firstStatus(await this.#gate.propose(call));
     } catch (error) {
@@ -85,12 +79,7 @@ export class GatedTool {
     call: FrameworkCall<unknown>,
     messages: readonly ModelMessage[],
   ): Promise<ToolApprovalStatus> {
-    // A message must not raise a question.
-    if ((await this.#gate.find(call)) === undefined)
-      throw new CountersignError(
-        "unknown-call",
-        `Nobody was asked about the call ${call.id} of ${this.#name}.`,
-      );
+    await this.#checkAsked(call);
     const answered = new Set(lastResponses(messages).map(({ approvalId }) => approvalId));
     const missing = openRequests(messages).find(
       ({ toolName, approvalId }) => this.#gated.has(toolName) && !answered.has(approvalId),
@@ -103,9 +92,20 @@ export class GatedTool {
     return isRefused(outcome) ? { type: "denied", reason } : { type: "approved" };
   }
 
+  /** A message must not raise a question, nor start a call that the model did not make. */
+  async #checkAsked(call: FrameworkCall<unknown>): Promise<void> {
+    if ((await this.#gate.find(call)) !== undefined) return;
+    throw new CountersignError(
+      "unknown-call",
+      `Nobody was asked about the call ${call.id} of ${this.#name}.`,
+    );
+  }
+
   async #execute(input: unknown, options: Executing): Promise<JsonValue> {
     const call = await this.#call(input, options);
-    const { abortSignal } = options;
+    const { abortSignal, messages, toolCallId } = options;
+    // The call may have ended since its approval was looked up; then this one would be the next with its id.
+    if (isResumed(messages, toolCallId)) await this.#checkAsked(call);
     let thrown: { readonly error: unknown } | undefined;
     const outcome = await this.#gate.run(
       call,
@@ -132,7 +132,8 @@ export class GatedTool {
   /** An approver's arguments, as the tool's own schema has them. */
   async #parse(args: JsonObject): Promise<unknown> {
     const result = await asSchema(this.#tool.inputSchema).validate?.(args);
-    if (result === undefined || result.success) return result === undefined ? args : result.value;
+    if (result === undefined) return args;
+    if (result.success) return asApproved(args, result.value);
     throw new Error(`The approver's arguments do not fit the tool: ${result.error.message}`, {
       cause: result.error,
     });
@@ -151,7 +152,7 @@ export class GatedTool {
       rule: this.#ruleAt(place),
       args: input,
       id: toolCallId,
-      occurrence: usesOf(messages, toolCallId).results,
+      occurrence: await occurrenceIn(this.#gate, messages, toolCallId),
       turn: `${this.#gate.nonce}.${messages.length}`,
     };
   }
@@ -191,11 +192,6 @@ function tellingAmended(toModelOutput: ToModelOutput): ToModelOutput {
     isToldAmended(options.output)
       ? { type: "json", value: options.output as JsonValue }
       : toModelOutput(options);
-}
-
-function isSame(args: JsonObject, input: unknown): boolean {
-  const text = JSON.stringify(input);
-  return text !== undefined && canonicalJson(args) === canonicalJson(JSON.parse(text) as JsonValue);
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
