@@ -67,6 +67,8 @@ export interface CallProposal {
   readonly schema?: JsonObject;
   /** False: a person is asked only if a policy says so. Default: true. */
   readonly requireConfirmation?: boolean;
+  /** Refused if the server has no policy. Default: false. */
+  readonly requirePolicy?: boolean;
   /** The question to the approver. */
   readonly hint?: string;
   /** Default: the requester; if that is an agent, any other logged-in user. */

@@ -5,6 +5,7 @@ import { shortDuration } from "../duration.ts";
 import { persist } from "../remote/persist.ts";
 import type { RemoteGate } from "../remote/remote-gate.ts";
 import { waitForDecision } from "../remote/wait-for-decision.ts";
+import { boundTo, inputOf } from "./folder.ts";
 
 const TRIES = 4;
 const LEASE_SECONDS = 5;
@@ -58,6 +59,7 @@ export async function seekApproval(
   options: ApprovalOptions,
 ): Promise<Approval> {
   const approval = await ask(gate, use, options);
+  if (approval.kind === "approved") return { ...approval, input: inputOf(approval.input, use.cwd) };
   if (approval.kind !== "unasked" || !gate.trustsPolicy) return approval;
   return { kind: "approved", input: use.input, amended: false };
 }
@@ -85,17 +87,18 @@ function proposalOf(
   { agent, agentTitle, alwaysAsk, waitMs, staysOpen = false }: ApprovalOptions,
 ): Parameters<RemoteGate["client"]["calls"]["propose"]>[0] {
   const where = cwd === undefined ? "" : ` in ${cwd.slice(0, 1_000)}`;
+  const requireConfirmation = alwaysAsk && !trustsPolicy;
   return {
     key,
     app,
     agent,
     thread,
     tool,
-    args: input,
+    ...boundTo(cwd, input),
     description: `A tool of ${agentTitle}, which runs it itself after an approval.`,
     hint: `Let ${agentTitle} use ${tool.slice(0, 200)}${where}?`,
-    requireConfirmation: alwaysAsk && !trustsPolicy,
-    amendable: true,
+    requireConfirmation,
+    requirePolicy: !requireConfirmation,
     // Nobody should approve what no process waits for any more.
     ...(staysOpen ? {} : { deadline: new Date(Date.now() + waitMs + DEADLINE_SPARE_MS).toISOString() }),
     // Only the handing over is claimed, and it can be repeated until it is reported.

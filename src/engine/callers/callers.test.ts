@@ -245,6 +245,17 @@ test("a claim that a replaced server lost is not given again: this process knows
   expect(await here.callers.read(mine)).toMatchObject({ status: "unknown" });
 });
 
+test("a call that needs a policy is refused where there is none, and leaves nothing behind", async () => {
+  const leftToPolicy = proposal({ requireConfirmation: false, requirePolicy: true });
+  await expect(engine.callers.propose(leftToPolicy)).rejects.toMatchObject({
+    code: "malformed-request",
+    details: { field: "requirePolicy" },
+  });
+  await expect(engine.callers.read(mine)).rejects.toMatchObject({ code: "unknown-call" });
+  const ruled = new Engine({ ledger, clock, policy: () => undefined });
+  expect(await ruled.callers.propose(leftToPolicy)).toMatchObject({ status: "allowed" });
+});
+
 test("what an agent did without being asked can be settled by a person", async () => {
   await engine.callers.propose(proposal({ requireConfirmation: false }));
   const { outcome } = await engine.callers.claim(mine, claiming);

@@ -24,6 +24,8 @@ export interface Proposal {
   readonly parsed?: true;
   /** False: a person is asked only if a policy says so. Default: true. */
   readonly requireConfirmation?: boolean;
+  /** Refused unless the engine has a policy: without one, nobody would be asked about anything. */
+  readonly requirePolicy?: boolean;
   readonly hint?: string;
   /** Default: the requester; if that is an agent, anybody else who is logged in. */
   readonly approvers?: Approvers;

@@ -55,6 +55,7 @@ interface NewCall {
 /** Opens the call, or finds the one that already has this key. Returns the call's id. */
 export async function propose(parts: EngineParts, proposal: Proposal): Promise<string> {
   checkProposal(proposal);
+  if (proposal.requirePolicy === true && parts.policy === undefined) throw noPolicy();
   const { by, key, app } = proposal;
   const tool = proposedTool(proposal);
   const parsed = await parseArguments(tool, proposal.args);
@@ -226,6 +227,12 @@ function newCall(session: string, { proposal, tool, args, argsDigest }: NewCall)
     rounds: 0,
     refused: false,
   };
+}
+
+function noPolicy(): CountersignError {
+  const message =
+    "This server has no policy, so nothing says when a person is asked. Start it with --policy FILE.";
+  return new CountersignError("malformed-request", message, { details: { field: "requirePolicy" } });
 }
 
 function misfit(

@@ -31,6 +31,7 @@ export interface ProposalBody {
   readonly description?: string | undefined;
   readonly schema?: JsonObject | undefined;
   readonly requireConfirmation?: boolean | undefined;
+  readonly requirePolicy?: boolean | undefined;
   readonly hint?: string | undefined;
   readonly approvers?:
     | "requester"
@@ -59,6 +60,9 @@ export const proposalBodySchema: z.ZodType<ProposalBody> = z
     schema: jsonObject.optional(),
     requireConfirmation: z.boolean().optional().openapi({
       description: "False: a person is asked only if a policy says so. Default: true.",
+    }),
+    requirePolicy: z.boolean().optional().openapi({
+      description: "True: refuse the call if the server has no policy. Default: false.",
     }),
     hint: text.optional().openapi({ description: "The question to the approver." }),
     approvers: z

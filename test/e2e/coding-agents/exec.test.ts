@@ -60,6 +60,14 @@ test("passes the exit code, the output and the input through, and stores the end
   expect(await missing.ended).toMatchObject({ code: 127 });
 });
 
+test("with --trust-policy runs nothing if the server has no policy", async () => {
+  const server = await startServer({ policy: "none" });
+  const { code, stderr } = await server.start(["exec", "--trust-policy", "--", ...NOTE, "x"]).ended;
+  expect(code).toBe(125);
+  expect(stderr).toContain("This server has no policy");
+  expect(ran(server)).toEqual([]);
+});
+
 test("with --trust-policy asks only where the policy does; the policy's denials hold", async () => {
   const server = await startServer();
   const listed = await server.start(["exec", "--trust-policy", "--", "ls"]).ended;

@@ -61,7 +61,8 @@ export interface GateServer {
   talk(args: readonly string[]): Talking;
   /** The one question that is or will be open. */
   question(): Promise<Confirmation>;
-  approve(args?: JsonObject): Promise<void>;
+  /** Approves the one question; with a changed input, in the folder that was asked about. */
+  approve(input?: JsonObject): Promise<void>;
   /** What a file in the folder holds; empty where there is none. */
   read(name: string): string;
   /** No request is answered any more. */
@@ -69,12 +70,14 @@ export interface GateServer {
 }
 
 /** Creates servers for the tests of one file; they are closed after each test. */
-export function useGateServer(): () => Promise<GateServer> {
+export function useGateServer(): (options?: { readonly policy: "none" }) => Promise<GateServer> {
   const resources = useResources();
-  return async () => {
+  return async (options) => {
     const folder = await resources.folder();
-    const policy = parsePolicy(POLICY, readFileSync(POLICY, "utf8"));
-    const engine = await createEngine({ ledger: `sqlite:${join(folder, "ledger.db")}`, policy });
+    const engine = await createEngine({
+      ledger: `sqlite:${join(folder, "ledger.db")}`,
+      ...(options === undefined ? { policy: parsePolicy(POLICY, readFileSync(POLICY, "utf8")) } : {}),
+    });
     resources.add(() => engine.close());
     engine.work({ sweepMs: 200 });
     const auth = await createAuth({ mode: "tokens", ledger: engine.ledger });
@@ -136,9 +139,13 @@ export function useGateServer(): () => Promise<GateServer> {
         return running;
       },
       talk,
-      approve: async (args) => {
-        const { id } = await question();
-        await engine.approve(id, { by: boss, ...(args === undefined ? {} : { args }) });
+      approve: async (input) => {
+        const { id, args } = await question();
+        const asked = Object.fromEntries(Object.entries(args).filter(([name]) => name === "agent_cwd"));
+        await engine.approve(id, {
+          by: boss,
+          ...(input === undefined ? {} : { args: { ...input, ...asked } }),
+        });
       },
       read: (name) => {
         const path = join(folder, name);

@@ -53,7 +53,8 @@ describe("hook claude-code", () => {
       app: "coding-agents",
       agent: "claude-code",
       tool: "Bash",
-      args: { command: "git push origin main", description: "what it does" },
+      hint: "Let Claude Code use Bash in /home/ana/shop?",
+      args: { command: "git push origin main", description: "what it does", agent_cwd: "/home/ana/shop" },
     });
     await server.approve();
     expect(decisionOf(await ended)).toEqual(ALLOWED);
@@ -61,7 +62,7 @@ describe("hook claude-code", () => {
 
   test("leaves what the policy does not ask about to the agent, and allows it with --trust-policy", async () => {
     const server = await startServer();
-    const read = claudeInput("git status");
+    const read = claudeInput("cat notes.txt");
     expect(await server.start(CLAUDE, read).ended).toEqual({ code: 0, stdout: "", stderr: "" });
     // The same tool use again gets the same answer: no approval is used up.
     expect(await server.start(CLAUDE, read).ended).toEqual({ code: 0, stdout: "", stderr: "" });
@@ -98,6 +99,20 @@ describe("hook claude-code", () => {
       updatedInput: { command: "git push origin review", description: "what it does" },
       additionalContext: expect.stringContaining("The approver changed the input") as string,
     });
+  });
+
+  test("asks about a folder that the approver cannot change", async () => {
+    const server = await startServer();
+    const { ended } = server.start(CLAUDE, PUSH);
+    const { id, args } = await server.question();
+    await expect(
+      server.engine.approve(id, { by: boss, args: { ...args, agent_cwd: "/home/ana/other" } }),
+    ).rejects.toMatchObject({ code: "arguments-mismatch" });
+    // The approval is for that folder only.
+    const elsewhere = server.start(CLAUDE, claudeInput("git push origin main", { cwd: "/home/ana/other" }));
+    expect(await elsewhere.ended).toMatchObject({ code: 2, stdout: "" });
+    await server.approve();
+    expect(decisionOf(await ended)).toEqual(ALLOWED);
   });
 
   test("doubled, asks one question, and both get its answer", async () => {
@@ -195,10 +210,17 @@ describe("a hook that cannot ask blocks the tool with exit code 2", () => {
     expect(stderr).toContain(message);
   });
 
+  test.each([[[]], [["--trust-policy"]]])("the server has no policy %j", async (flags) => {
+    const server = await startServer({ policy: "none" });
+    const { code, stdout, stderr } = await server.start([...CLAUDE, ...flags], claudeInput("ls")).ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("This server has no policy");
+  });
+
   test("other arguments under the same tool use", async () => {
     const server = await startServer();
-    await server.start(CLAUDE, claudeInput("git status")).ended;
-    const { code, stderr } = await server.start(CLAUDE, claudeInput("git log")).ended;
+    await server.start(CLAUDE, claudeInput("ls")).ended;
+    const { code, stderr } = await server.start(CLAUDE, claudeInput("ls src")).ended;
     expect(code).toBe(2);
     expect(stderr).toContain("[key-reused]");
   });

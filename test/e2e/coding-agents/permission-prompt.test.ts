@@ -75,6 +75,15 @@ test("with --trust-policy allows what the policy allows, and denies what it deni
   ]);
 });
 
+test("with --trust-policy denies if the server has no policy", async () => {
+  const server = await startServer({ policy: "none" });
+  const [answer] = await talk(server, [ask("ls")], { args: ["--trust-policy"] });
+  expect(said(answer)).toMatchObject({
+    behavior: "deny",
+    message: expect.stringContaining("This server has no policy") as string,
+  });
+});
+
 test("denies with the person's reason, and what is not understood", async () => {
   const server = await startServer();
   const [denied, strange, other] = await talk(

@@ -105,6 +105,7 @@ async function claimCommand(
     description: "Runs a command without a shell.",
     hint: `Run this command in ${cwd.slice(0, 1_000)} on ${host}? It inherits the environment of the process that asks.`,
     requireConfirmation: !gate.trustsPolicy,
+    requirePolicy: gate.trustsPolicy,
   };
   const first = await persist((signal) => calls.propose(proposal, { signal }), { tries: TRIES });
   if (first.status === "pending") warn(`The command waits for approval. Its key is ${key}.`);

@@ -24,7 +24,7 @@ export const hook: Command = {
     "server, whose policy lets the tool use pass, asks a person, or denies it. Approval only: the agent runs the tool " +
     "itself, and Countersign does not know whether it did; for commands that run at most once, use `countersign exec`. " +
     "A tool use that the policy does not ask about is left to the agent's own permissions, or allowed with " +
-    "--trust-policy. Any error blocks the tool, with exit code 2. But an agent stops a hook that takes too long, " +
+    "--trust-policy. Any error blocks the tool, with exit code 2; so does a server without a policy. But an agent stops a hook that takes too long, " +
     "and then lets the tool run: after 600 s (Claude Code, Codex) or 60 s (Gemini CLI), unless the hook's own timeout says " +
     "otherwise. --wait must be shorter. For Claude Code, also set onFailure to block.",
   words: { names: ["<agent>"] },
