@@ -31,7 +31,7 @@ export interface ChannelSubject {
   readonly found: () => number;
   /** It sends ids and nothing that a person could read. */
   readonly sendsOnlyIds?: true;
-  /** The medium has no way to say when to try again. */
+  /** The medium has no way to say when to try again, or is not trusted to. */
   readonly namesNoTime?: true;
   /** It reads what the recipient answers, so an answer that it cannot read is a failure. */
   readonly readsAnswers?: true;

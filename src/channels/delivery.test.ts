@@ -280,6 +280,23 @@ describe("what does not arrive", () => {
     expect((dueAt ?? 0) - scene.clock.now()).toBeGreaterThan(2 * HOUR_MS - 60_000);
   });
 
+  test("does not hold up the others if it says that the failure is its own", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = async () => ({ ...DOWN, isolated: true });
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    scene.deliver({ channels: [channel], firstRetryMs: HOUR_MS });
+    await scene.until(() => scene.failures.length === 1);
+    const { promise, resolve } = Promise.withResolvers<Told>();
+    channel.answer = () => promise;
+    await scene.pay("eve");
+    await scene.pay("max");
+    // Both at once: after a failure of the channel, only one would be tried.
+    await scene.until(() => channel.told.length === 3);
+    resolve({ ok: true });
+  });
+
   test("fails in the end, is listed, and is sent once it is retried", async () => {
     const scene = await createScene();
     const channel = new Recorder();

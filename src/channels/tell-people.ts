@@ -32,6 +32,8 @@ export interface Telling {
   readonly recipients: Recipients;
   /** Sends it. `isFirst`: nothing about this subject was sent there before. */
   readonly send: (target: string, place: { readonly isFirst: boolean }) => Promise<Sent>;
+  /** To how many it is sent at a time. Default: 1. */
+  readonly atOnce?: number;
 }
 
 /**
@@ -39,13 +41,18 @@ export interface Telling {
  * who were asked. What may have arrived is sent again in the same words, so that the medium can drop it.
  */
 export async function tellPeople(telling: Telling): Promise<Told> {
-  const { book, notice, signal } = telling;
+  const { book, notice, signal, atOnce = 1 } = telling;
   const { to = {} } = (await book.read(book.keyOf(subjectOf(notice.about)))) ?? {};
   const failures: Failure[] = [];
-  for (const target of inTurn(targetsOf(telling, to), notice, to)) {
-    const told = signal.aborted ? OUT_OF_TIME : await tellOnce(telling, target);
-    if (!told.ok) failures.push(told);
-  }
+  const targets = inTurn(targetsOf(telling, to), notice, to).values();
+  const tellInTurn = async (): Promise<void> => {
+    // The iterator is shared: each target is taken once.
+    for (const target of targets) {
+      const told = signal.aborted ? OUT_OF_TIME : await tellOnce(telling, target);
+      if (!told.ok) failures.push(told);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, tellInTurn));
   return combinedFailures(failures);
 }
 

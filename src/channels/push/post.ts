@@ -3,7 +3,8 @@ import { request as requestHttps } from "node:https";
 import type { Sent } from "../failures.ts";
 import { isPublicUrl, lookupPublic } from "../public-address.ts";
 
-const SECONDS = /^\d{1,9}$/;
+/** For one device, which may be anybody's server. */
+const TIMEOUT_MS = 5_000;
 const BUSY: ReadonlySet<number> = new Set([408, 425, 429]);
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 /** Nothing was sent: there is no connection. */
@@ -31,13 +32,15 @@ export function isEndpoint(text: string, services: readonly string[]): boolean {
 
 /**
  * Posts to a push service; "gone" if the device is no longer there. The endpoint is a stranger's word, so its name must
- * lead to a public address. Redirects are not followed, and the answer's body is not read.
+ * lead to a public address. Redirects are not followed, the answer's body is not read, and a `Retry-After` is not
+ * obeyed.
  */
 export async function postPush(
   { endpoint, headers, body }: Posting,
-  { services, signal }: { readonly services: readonly string[]; readonly signal: AbortSignal },
+  { services, signal: stop }: { readonly services: readonly string[]; readonly signal: AbortSignal },
 ): Promise<Sent | "gone"> {
   if (!isEndpoint(endpoint, services)) return "gone";
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_MS)]);
   const url = new URL(endpoint);
   const isOwn = services.includes(url.origin);
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
@@ -50,8 +53,8 @@ export async function postPush(
   sending.on("error", reject);
   sending.end(body);
   try {
-    const { statusCode = 0, headers: answered } = await promise;
-    return sentAs(statusCode, answered["retry-after"], url);
+    const { statusCode = 0 } = await promise;
+    return sentAs(statusCode, url);
   } catch (error) {
     const { code = "no answer" } = error as NodeJS.ErrnoException;
     const reason = signal.aborted ? "did not answer in time" : `could not be reached (${code})`;
@@ -62,7 +65,7 @@ export async function postPush(
   }
 }
 
-function sentAs(status: number, wait: string | undefined, { origin }: URL): Sent | "gone" {
+function sentAs(status: number, { origin }: URL): Sent | "gone" {
   if (status >= 200 && status < 300) return { ok: true };
   if (GONE.has(status)) return "gone";
   return {
@@ -70,7 +73,6 @@ function sentAs(status: number, wait: string | undefined, { origin }: URL): Sent
     reason: `${origin} answered ${status}.`,
     isUnsure: false,
     ...(isRefusal(status) ? { final: true } : {}),
-    ...(SECONDS.test(wait ?? "") ? { retryAfterMs: Number(wait) * 1_000 } : {}),
   };
 }
 

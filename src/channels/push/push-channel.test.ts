@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Answer, status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
 import { createDevice, type Device } from "../../../test/support/push/device.ts";
 import { useResources } from "../../../test/support/resources.ts";
@@ -105,6 +105,7 @@ async function createSubject(): Promise<ChannelSubject> {
   return {
     channel,
     sendsOnlyIds: true,
+    namesNoTime: true,
     secrets: ["t0ken"],
     arrived: messages,
     found: () => new Set(messages().map(({ id }) => id)).size,
@@ -196,10 +197,44 @@ test("a service that refuses the message is not asked again, and a redirect is n
   expect(await channel.tell(buildNotice(), signal)).toEqual({
     ok: false,
     reason: `${receiver.url} answered 307.`,
+    isolated: true,
   });
   receiver.answer = status(403);
   expect(await channel.tell(buildNotice(), signal)).toMatchObject({ ok: false, final: true });
   expect(receiver.received).toHaveLength(2);
+});
+
+test("a device that is busy names no time, and nobody else waits for it", async () => {
+  const { channel, receiver, join } = await startScene();
+  await join(person("ana"), "/ana");
+  receiver.answer = status(429, { "retry-after": "999999999" });
+  expect(await channel.tell(buildNotice(), signal)).toEqual({
+    ok: false,
+    reason: `${receiver.url} answered 429.`,
+    isolated: true,
+  });
+});
+
+test("a device that never answers is left after its time, and the others are told meanwhile", async () => {
+  const { channel, receiver, join } = await startScene();
+  for (const path of ["/silent-1", "/silent-2", "/here"]) await join(person("ana"), path);
+  const late = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
+  resources.add(() => timeout.mockRestore());
+  const { promise: allCame, resolve } = Promise.withResolvers<void>();
+  receiver.answer = (response, { path }) => {
+    if (path === "/here") response.writeHead(201).end();
+    if (receiver.received.length === 3) resolve();
+  };
+  const told = channel.tell(buildNotice(), signal);
+  await allCame;
+  late.abort();
+  expect(await told).toEqual({
+    ok: false,
+    reason: `${receiver.url} did not answer in time.`,
+    isolated: true,
+  });
+  expect(timeout).toHaveBeenCalledWith(5_000);
 });
 
 test("a device belongs to whoever is logged in there, and only they turn it off", async () => {

@@ -15,6 +15,7 @@ import { type VapidKey, vapidHeader, vapidKey } from "./vapid.ts";
 
 const TTL_SECONDS = 7 * 24 * 3_600;
 const TOPIC_LENGTH = 32;
+const AT_ONCE = 16;
 const OVERTAKEN: Failure = { ok: false, reason: "It has changed meanwhile.", retryAfterMs: 0 };
 
 /** Options of {@link createPushChannel}. */
@@ -83,10 +84,12 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
     const device = devices.get(target);
     return device === undefined ? { ok: true } : push(parts, { device, notice, signal });
   };
-  const outcome = await tellPeople({ book, notice, signal, recipients, send });
+  const outcome = await tellPeople({ book, notice, signal, recipients, send, atOnce: AT_ONCE });
   // Somebody may have decided while it was sent, and told nobody who was not told before: then it is told again.
   const { shown = 0 } = (await book.read(book.keyOf(subject))) ?? {};
-  return outcome.ok && asks(notice) && shown > notice.revision ? OVERTAKEN : outcome;
+  const ended = outcome.ok && asks(notice) && shown > notice.revision ? OVERTAKEN : outcome;
+  // A device is one person's, and so is the server that it names: others must not wait for it.
+  return ended.ok ? ended : { ...ended, isolated: true };
 }
 
 /** A question that is over by now takes away the notification that it may have left. */

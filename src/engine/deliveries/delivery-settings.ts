@@ -10,6 +10,8 @@ export type Told =
       readonly reason: string;
       readonly retryAfterMs?: number;
       readonly final?: true;
+      /** It says nothing about other messages of the channel, so those do not wait for it. */
+      readonly isolated?: true;
     };
 
 /** Settings of deliveries. Times are in milliseconds. */

@@ -187,7 +187,7 @@ export class OutboxWorker {
       return;
     }
     // One recipient who is gone says nothing about the others.
-    if (told.final) return;
+    if (told.final || told.isolated) return;
     this.#failures += 1;
     const { firstRetryMs, longestRetryMs } = this.#input.settings;
     const delayMs = retryDelayMs(this.#failures, { firstRetryMs, longestRetryMs }) / PAUSE_SHARE;
