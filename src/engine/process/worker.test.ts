@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
@@ -324,6 +325,36 @@ describe("a worker", () => {
     expect(
       statuses.filter((snapshot) => snapshot?.confirmation?.status === "expired").length,
     ).toBeGreaterThan(0);
+  });
+
+  test("expires questions while the statistics are being counted, and reports an error of counting", async () => {
+    const { promise, reject } = Promise.withResolvers<undefined>();
+    let counts = 0;
+    const get: Ledger["items"]["get"] = (kind, id) =>
+      kind === "statistics" ? (counts++, promise) : ledger.items.get(kind, id);
+    own = killableEngine(wrapLedger(ledger, { items: { get } }), clock);
+    const errors: unknown[] = [];
+    await work({ onError: (error) => errors.push(error) });
+    await clock.advance(31_000);
+    await quiet();
+    const id = await open("k");
+    await clock.advance(60_000);
+    await quiet();
+    const { confirmation } = (await ledger.load({ confirmation: id })) ?? {};
+    reject(new Error("the disk is away"));
+    await quiet();
+    expect([confirmation?.status, counts]).toEqual(["expired", 1]);
+    expect(errors).toMatchObject([{ message: "the disk is away" }]);
+  });
+
+  test("counts all of a long journal for the statistics", async () => {
+    for (let n = 0; n < 150; n++) await open(`k${n}`);
+    await work({ sweepMs: 1_000_000 });
+    await clock.advance(30_000);
+    await quiet();
+    const place = await ledger.items.get("statistics", "place-1");
+    const [next] = await ledger.journal.records({ after: (place?.value ?? 0) as number, limit: 1 });
+    expect([place === undefined, next]).toEqual([false, undefined]);
   });
 
   test("seals the journal now and then, and not at every look", async () => {

@@ -3,7 +3,7 @@ import type { Executions } from "../calls/index.ts";
 import type { DuePlace, DueWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { announce, expire } from "../questions/index.ts";
-import { countJournal } from "../statistics/index.ts";
+import { keepCounting } from "./keep-counting.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
 import { Tries } from "./tries.ts";
 
@@ -18,8 +18,6 @@ export interface WorkOptions {
 const DEFAULT_SWEEP_MS = 3_000;
 const DEFAULT_SEAL_MS = 5_000;
 const TIDY_MS = 30_000;
-// What is counted each time for the statistics, so that whoever reads them finds little left to count.
-const COUNTED_AT_ONCE = 20_000;
 // A busy ledger changes all the time; polling more often than this finds little and costs a lot.
 const BREATH_MS = 20;
 const BATCH = 100;
@@ -45,7 +43,7 @@ export class Worker {
   readonly #sweepMs: number;
   /** Each list has its own, so that none can take the room of another. */
   readonly #tries: { readonly [list in List]-?: Tries };
-  #stopped: Promise<void> | undefined;
+  #stopped: Promise<unknown> | undefined;
   #stop = new AbortController();
   #sweptAt = Number.NEGATIVE_INFINITY;
   #sealedAt = Number.NEGATIVE_INFINITY;
@@ -77,8 +75,11 @@ export class Worker {
 
   start(): void {
     if (this.#stopped !== undefined) return;
-    const release = this.#parts.clock.hold();
-    this.#stopped = this.#loop().finally(release);
+    const { clock, ledger } = this.#parts;
+    const release = clock.hold();
+    const onError = (error: unknown): void => this.#options.onError?.(error);
+    const counting = keepCounting({ ledger, clock, onError }, this.#stop.signal);
+    this.#stopped = Promise.all([this.#loop(), counting]).finally(release);
   }
 
   /** Takes no new work. What already runs continues. */
@@ -205,7 +206,6 @@ export class Worker {
     this.#tidiedAt = now;
     this.#executions.forgetOld();
     await this.#parts.ledger.tidy();
-    await countJournal(this.#parts.ledger, COUNTED_AT_ONCE);
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {

@@ -8,7 +8,8 @@ type Counting = Pick<Ledger, "items" | "journal" | "load" | "now">;
 const DAY_MS = 86_400_000;
 /** For how long a day's numbers are kept. */
 const KEPT_DAYS = 100;
-const BATCH = 500;
+/** Each batch ends with a stored place, so that whoever counts can stop soon. */
+const BATCH = 100;
 const MOST_BYTES = 4_000_000;
 const TRIES = 20;
 // If what is stored changes its shape, change these names: then everything is counted again.
@@ -35,6 +36,8 @@ export async function countJournal(ledger: Counting, most: number): Promise<Coun
     if (last === undefined) return { behind: false };
     const days = new Map<string, Dated[]>();
     for (const record of records) {
+      // Checked first: it may cost a load, and nothing of such a day is stored.
+      if (expiryOf(dayOf(record.at)) <= ledger.now) continue;
       const fact = await factOf(ledger, record);
       if (fact === undefined) continue;
       const day = dayOf(record.at);
@@ -48,6 +51,11 @@ export async function countJournal(ledger: Counting, most: number): Promise<Coun
   return { behind: true };
 }
 
+/** When a day's numbers are deleted. */
+function expiryOf(day: string): number {
+  return Date.parse(`${day}T00:00:00.000Z`) + KEPT_DAYS * DAY_MS;
+}
+
 interface Dated {
   readonly seq: number;
   readonly fact: Fact;
@@ -58,8 +66,7 @@ async function addToDay(
   id: string,
   { facts, upTo }: { readonly facts: readonly Dated[]; readonly upTo: number },
 ): Promise<void> {
-  const expiresAt = Date.parse(`${id}T00:00:00.000Z`) + KEPT_DAYS * DAY_MS;
-  if (expiresAt <= ledger.now) return;
+  const expiresAt = expiryOf(id);
   for (let tries = 0; tries < TRIES; tries++) {
     const kept = await ledger.items.get(DAYS, id);
     const before = (kept?.value ?? NO_DAY) as unknown as Day;

@@ -69,12 +69,12 @@ async function find(ledger: Reading, id: string): Promise<ConfirmationRecord | u
   return (await ledger.load({ confirmation: id }))?.confirmation;
 }
 
-/** The rules that asked; `""` if none of a policy did. */
+/** The ids of the rules that asked; `""` for anything else. A reason is free text, and would outlive its erasure here. */
 function sourcesIn(notes: readonly PolicyNote[]): readonly string[] {
   const rules = notes.flatMap(({ rules: spoken }) =>
     spoken
       .filter(({ outcome, observe }) => outcome === "confirm" && observe !== true)
-      .map(({ rule, reason = "" }) => rule ?? reason),
+      .map(({ rule = "" }) => rule),
   );
   return rules.length === 0 ? [""] : rules;
 }

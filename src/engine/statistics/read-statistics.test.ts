@@ -134,6 +134,31 @@ test("a long journal is counted in several looks, and says so until it has been"
   expect([found.behind, found.total.asked, found.waiting.count]).toEqual([false, 600, 600]);
 });
 
+test("records of days that are no longer kept are passed over without a load", async () => {
+  const { clock, ledger, engine, ask } = await open();
+  await engine.approve(await ask("1"), { by: boss });
+  await clock.advance(101 * DAY);
+  let loads = 0;
+  const load = (async (...args: Parameters<Ledger["load"]>) => {
+    loads += 1;
+    return ledger.load(...args);
+  }) as Ledger["load"];
+  expect(await countJournal(wrapLedger(ledger, { load }), 1_000)).toEqual({ behind: false });
+  expect(loads).toBe(0);
+});
+
+test("of a rule without an id nothing is kept, least of all its reason", async () => {
+  const { ledger, clock } = await open();
+  const policy = () => ({ outcome: "confirm", reason: "Ana Maria is on leave." }) as const;
+  const engine = new Engine({ ledger, clock, policy });
+  const pay = engine.gate("pay", {}, async () => "paid");
+  await pay({}, { key: "1", by: { id: "ana" } });
+  expect((await everybody(ledger)).total).toMatchObject({ asked: 1 });
+  const { items } = await ledger.items.list("statistics of day 1");
+  expect(items).toHaveLength(1);
+  expect(JSON.stringify(items)).not.toContain("Maria");
+});
+
 test("a month of approvals without a change makes a candidate; one denial, change or expiry ends it", async () => {
   const { clock, ledger, engine, ask } = await open();
   for (let i = 0; i < 10; i += 1) {

@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 export const MOST_DAYS = 90;
 const MOST_ROWS = 100;
 /** What one look counts; the rest is for the next one, or for a worker. */
-const MOST_COUNTED = 5_000;
+const MOST_COUNTED = 1_000;
 
 /** Decisions, and how long they took. */
 export interface StatisticsNumbers {
