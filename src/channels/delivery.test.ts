@@ -295,6 +295,7 @@ describe("what does not arrive", () => {
     // Both at once: after a failure of the channel, only one would be tried.
     await scene.until(() => channel.told.length === 3);
     resolve({ ok: true });
+    expect(scene.failures).toHaveLength(1);
   });
 
   test("fails in the end, is listed, and is sent once it is retried", async () => {

@@ -149,8 +149,8 @@ test("records of days that are no longer kept are passed over without a load", a
 
 test("of a rule without an id nothing is kept, least of all its reason", async () => {
   const { ledger, clock } = await open();
-  const policy = () => ({ outcome: "confirm", reason: "Ana Maria is on leave." }) as const;
-  const engine = new Engine({ ledger, clock, policy });
+  const verdict = { outcome: "confirm", reason: "Ana Maria is on leave." } as const;
+  const engine = new Engine({ ledger, clock, policy: () => verdict });
   const pay = engine.gate("pay", {}, async () => "paid");
   await pay({}, { key: "1", by: { id: "ana" } });
   expect((await everybody(ledger)).total).toMatchObject({ asked: 1 });
