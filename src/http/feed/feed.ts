@@ -4,7 +4,6 @@ import {
   commitsBetween,
   type JournalPlace,
   type Ledger,
-  type Principal,
   recordsAfter,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
@@ -12,7 +11,8 @@ import { list } from "../approvals/list.ts";
 import type { Site } from "../site.ts";
 import { type Change, readChanges, toMessages } from "./changes.ts";
 import { fromEventId, type IdReader, toEventId } from "./event-id.ts";
-import { FeedStream } from "./feed-stream.ts";
+import type { FeedStream } from "./feed-stream.ts";
+import { OpenStreams, type Reading } from "./open-streams.ts";
 import type { FeedSettings } from "./settings.ts";
 import { Tail } from "./tail.ts";
 
@@ -22,11 +22,8 @@ const ELSEWHERE = "from-elsewhere";
 const ENCODER = new TextEncoder();
 
 /** The reader, and the position to start from. */
-export interface Opening {
-  readonly viewer: Principal;
+export interface Opening extends Omit<Reading, "onEnd"> {
   readonly lastEventId: string | undefined;
-  /** Checks again who reads this. */
-  readonly recognise: () => Promise<Principal | undefined>;
 }
 
 /**
@@ -37,13 +34,14 @@ export interface Opening {
 export class Feed {
   readonly #site: Site;
   readonly #settings: FeedSettings;
-  readonly #streams = new Set<FeedStream>();
+  readonly #streams: OpenStreams;
   readonly #live = new Set<FeedStream>();
   #tail: Promise<Tail> | undefined;
 
   constructor(site: Site, settings: FeedSettings) {
     this.#site = site;
     this.#settings = settings;
+    this.#streams = new OpenStreams(settings);
     site.closing.addEventListener("abort", () => {
       for (const stream of this.#streams) stream.end();
     });
@@ -52,35 +50,17 @@ export class Feed {
   /** Opens a stream for this viewer, from after the record that it saw last. */
   async open({ viewer, lastEventId, recognise }: Opening): Promise<ReadableStream<Uint8Array>> {
     if (this.#site.closing.aborted) throw new CountersignError("closed", "The server is shutting down.");
-    this.#checkCount(viewer);
     const ledger = await this.#site.ledger();
-    const stream = new FeedStream(viewer, {
-      mostQueuedBytes: this.#settings.mostQueuedBytes,
-      now: performance.now(),
-      recognise,
-      onEnd: (ended) => this.#forget(ended),
-    });
-    this.#streams.add(stream);
+    const stream = this.#streams.open({ viewer, recognise, onEnd: (ended) => this.#forget(ended) });
     try {
       this.#tail ??= this.#start(ledger);
       const tail = await this.#tail;
       void this.#begin(stream, tail, lastEventId).catch((error: unknown) => this.#failed(stream, error));
       return stream.body;
     } catch (error) {
-      this.#forget(stream);
+      stream.end();
       throw error;
     }
-  }
-
-  #checkCount(viewer: Principal): void {
-    const { mostStreams } = this.#settings;
-    const holder = holderOf(viewer);
-    let open = 0;
-    for (const stream of this.#streams) if (holderOf(stream.viewer) === holder) open += 1;
-    if (open < mostStreams) return;
-    throw new CountersignError("rate-limited", `${viewer.id} already has ${open} live feeds open.`, {
-      details: { hint: "Close an inbox page or another client, and try again." },
-    });
   }
 
   async #start(ledger: Ledger): Promise<Tail> {
@@ -159,15 +139,10 @@ export class Feed {
 
   // The id tells a client its position even if it got no message, so that it can resume there.
   #beat(tail: Tail): void {
-    const now = performance.now();
     for (const stream of this.#streams) {
-      if (now - stream.openedAt >= this.#settings.mostAgeMs) {
-        stream.end();
-        continue;
-      }
+      this.#streams.check(stream).catch((error: unknown) => this.#failed(stream, error));
       if (this.#live.has(stream))
         stream.send(`:\nid: ${toEventId(readerOf(stream, tail), tail.position)}\n\n`);
-      stream.recheck(now, this.#settings.recheckMs).catch((error: unknown) => this.#failed(stream, error));
     }
   }
 
@@ -177,7 +152,6 @@ export class Feed {
   }
 
   #forget(stream: FeedStream): void {
-    this.#streams.delete(stream);
     this.#live.delete(stream);
     if (this.#streams.size > 0) return;
     const tail = this.#tail;
@@ -208,11 +182,6 @@ function isAt({ seq, hash }: JournalPlace, place: JournalPlace): boolean {
 
 function readerOf({ viewer }: FeedStream, { ledger }: Tail): IdReader {
   return { ledger, viewer };
-}
-
-/** The key for counting a caller's streams, whatever they may see. */
-function holderOf({ id, kind, onBehalfOf }: Principal): string {
-  return JSON.stringify([id, kind, onBehalfOf ?? null]);
 }
 
 function message(event: string, data: string, id?: string): string {
