@@ -100,12 +100,10 @@ export function worldOf({
   };
 }
 
-/** The open questions, oldest first. */
+/** The open questions, in the order of their calls' ids: several may be asked in one millisecond. */
 export async function questions(engine: Engine): Promise<readonly Confirmation[]> {
   const open = await engine.pending({ by: ana });
-  return open.toSorted(
-    (a, b) => a.requestedAt.localeCompare(b.requestedAt) || a.callId.localeCompare(b.callId),
-  );
+  return open.toSorted((a, b) => a.callId.localeCompare(b.callId));
 }
 
 /** The only open question. */
