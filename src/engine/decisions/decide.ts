@@ -111,7 +111,7 @@ async function judgeVote(
   const { confirmation, call } = whole;
   const { input, decider, counting } = about;
   const standing = standingVotes(parts, whole, { by: decider.by, counting });
-  if (standing.own !== undefined && isSameDecision(parts, standing.own, input, whole))
+  if (isKept(standing.own, decider.by) && isSameDecision(parts, standing.own, input, whole))
     return { value: { ok: true, repeated: true, session: whole.session, confirmation, call } };
   const said = voteOfDelegator(parts, standing, decider.by);
   if (said !== undefined) {
@@ -120,6 +120,11 @@ async function judgeVote(
   }
   const owned = { ...about, standing };
   return input.confirmed ? planApproval(parts, whole, owned) : planDenial(parts, whole, owned);
+}
+
+/** Somebody else's vote for a person ends with its delegation: then that person's own word must be stored, too. */
+function isKept(own: Vote | undefined, by: Principal): own is Vote {
+  return own !== undefined && (own.by.id === by.id || own.delegated === undefined);
 }
 
 function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | RefusedDecision> {

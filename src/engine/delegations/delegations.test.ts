@@ -78,11 +78,24 @@ describe("a delegate", () => {
     await fixture.delegate(ANA, "eva");
     const { confirmation } = await fixture.ask(payment());
     await tryApprove(fixture.engine, confirmation.id, { by: person("leo") });
+    // Her own vote takes the place of the one that was given for her.
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({ repeated: false });
     for (const by of [ANA, person("eva"), person("leo")])
       expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({ repeated: true });
-    expect((await fixture.confirmation(confirmation.id)).votes).toHaveLength(1);
+    expect((await fixture.confirmation(confirmation.id)).votes).toMatchObject([{ person: "ana" }]);
     await tryApprove(fixture.engine, confirmation.id, { by: CARL });
     expect(await fixture.status(confirmation.id)).toBe("approved");
+  });
+
+  test.each(["ana", "eva"])("whose delegation is revoked takes no word of %s along", async (second) => {
+    const fixture = await open();
+    const { id: delegation } = await fixture.delegate(ANA, "leo");
+    await fixture.delegate(ANA, "eva");
+    const { confirmation } = await fixture.ask(payment({ denials: 2 }));
+    for (const by of [person("leo"), person(second)]) await tryDeny(fixture.engine, confirmation.id, { by });
+    await fixture.engine.revokeDelegation(delegation, { by: ANA });
+    await tryDeny(fixture.engine, confirmation.id, { by: CARL });
+    expect(await fixture.status(confirmation.id)).toBe("denied");
   });
 
   test("who is named votes once: for themselves, not also for the delegator", async () => {
@@ -146,7 +159,8 @@ describe("a delegate", () => {
     expect(votes).toHaveLength(1);
     // For whom leo voted has no second vote; bob has one.
     const by = person(votes[0]?.delegated?.from ?? "");
-    expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({ repeated: true });
+    await tryApprove(fixture.engine, confirmation.id, { by });
+    expect((await fixture.confirmation(confirmation.id)).votes).toMatchObject([{ person: by.id }]);
     await tryApprove(fixture.engine, confirmation.id, { by: BOB });
     expect(await fixture.status(confirmation.id)).toBe("approved");
   });
