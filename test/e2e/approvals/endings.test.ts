@@ -178,6 +178,8 @@ test("returns who the caller is, and nothing more", async () => {
     },
     auth: "host",
     apps: ["bank"],
+    channels: [],
+    examplePrompts: {},
   });
 });
 
