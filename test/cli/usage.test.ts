@@ -53,7 +53,7 @@ describe("a command line that is not understood", () => {
     [["pending", "-x"], "`pending` has no flag -x. `countersign pending --help` lists its flags."],
     [
       ["approve"],
-      "`approve` needs <id>: countersign approve <id> [--payload JSON] [--args JSON --agent PATH] [--wait SECONDS]",
+      "`approve` needs <id>: countersign approve <id> [--payload JSON] [--args JSON --agent PATH] [--grant JSON] [--wait SECONDS]",
     ],
     [["pending", "extra"], '`pending` does not take "extra": countersign pending [--tool NAME]'],
     [["deny", "abcd", "--reason"], "--reason needs a value: --reason TEXT."],
