@@ -9,7 +9,8 @@ import { startApprovalsServer } from "./approvals-server.ts";
 const resources = useResources();
 
 // The pages of the inbox are files, not an API; and of what user interfaces ask for, some is never there.
-const NOT_DESCRIBED = /^\/$|^\/assets\/|\/artifacts(\/|$)|\/debug\/trace\/|\/eval_(sets|results|metrics)$/;
+const NOT_DESCRIBED =
+  /^\/$|^\/assets\/|^\/(sw\.js|manifest\.webmanifest|offline\.html)$|\/artifacts(\/|$)|\/debug\/trace\/|\/eval_(sets|results|metrics)$/;
 
 async function documentOf(): Promise<JsonObject> {
   const server = await startApprovalsServer(resources);
