@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { Validator } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/index.ts";
@@ -12,6 +13,7 @@ import { Values } from "./values.ts";
 
 const resources = useResources();
 
+const SILENCE_MS = 100;
 const REQUESTS = effort({ short: 2_500, long: 10_000 });
 const SEED = Number(process.env["COUNTERSIGN_SEED"] ?? 20_261_115);
 /** What the model hands to a tool that declared it secret; it must come out nowhere. */
@@ -118,7 +120,7 @@ async function read(response: Response, { method }: Request): Promise<Seen> {
   const facts = { status: response.status, type };
   const headers = [...response.headers].flat().join("\n");
   if (response.body === null || method === "HEAD") return { ...facts, text: headers, hasBody: false };
-  // A stream that never ends: what comes first will do.
+  // A stream that never ends: what comes first will do; one that waits for people has nothing to say yet.
   const text =
     type.startsWith("text/event-stream") && response.headers.get("x-accel-buffering") === "no"
       ? await firstChunk(response.body)
@@ -128,7 +130,7 @@ async function read(response: Response, { method }: Request): Promise<Seen> {
 
 async function firstChunk(body: ReadableStream<Uint8Array>): Promise<string> {
   const reader = body.getReader();
-  const { value } = await reader.read();
+  const { value } = await Promise.race([reader.read(), setTimeout(SILENCE_MS, { value: undefined })]);
   await reader.cancel();
   return new TextDecoder().decode(value);
 }

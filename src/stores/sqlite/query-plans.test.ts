@@ -20,7 +20,7 @@ const SMALL = [
 ];
 
 /** Sorts only what was asked for by name. */
-const SORTS = [/^select d\.key, d\.version, d\.body from json_each/];
+const SORTS = [/^select d\.key, d\.app, d\.user, d\.id, d\.version, d\.body from json_each/];
 
 /** For the whole contract, on a loaded machine. */
 const CONTRACT_MS = 60_000;
