@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Engine, type GrantRecord } from "../../src/engine/index.ts";
+import { Engine, type GrantRecord, type Ledger } from "../../src/engine/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { effort } from "../support/effort.ts";
 import { createDatabase } from "../support/postgres/database.ts";
@@ -42,19 +42,34 @@ function payments(round: number, process: number): readonly number[] {
   );
 }
 
-/** What was used, according to the grant, and according to each call in the journal. */
+/** What was used, according to the grant, and according to each call in the journal, at one moment. */
 async function readGrant(url: string): Promise<{ grant: GrantRecord; used: readonly number[] }> {
   const ledger = await createLedger(url);
+  try {
+    for (;;) {
+      const grant = await onlyGrant(ledger);
+      const used = await usesOf(ledger, grant);
+      // Others may have used it meanwhile.
+      if ((await onlyGrant(ledger)).revision === grant.revision) return { grant, used };
+    }
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function onlyGrant(ledger: Ledger): Promise<GrantRecord> {
   const [found] = (await ledger.grants()).items;
   if (found === undefined) throw new Error("the grant is gone");
+  return found.grant;
+}
+
+async function usesOf(ledger: Ledger, { id }: GrantRecord): Promise<readonly number[]> {
   const records = await ledger.journal.records({ after: 0, limit: 10_000 });
   const uses = records.filter(({ kind }) => kind === "grant-used");
   const ids = uses.map(({ body }) => (body as { readonly call: string }).call);
   const calls = await ledger.calls(ids);
-  expect(calls.map(({ grant }) => grant?.id)).toEqual(ids.map(() => found.grant.id));
-  const used = calls.map(({ args }) => Math.round(Number(args["amount"]) * 100));
-  await ledger.close();
-  return { grant: found.grant, used };
+  expect(calls.map(({ grant }) => grant?.id)).toEqual(ids.map(() => id));
+  return calls.map(({ args }) => Math.round(Number(args["amount"]) * 100));
 }
 
 function total(cents: readonly number[]): number {
