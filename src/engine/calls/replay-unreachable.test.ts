@@ -34,6 +34,14 @@ async function stored(): Promise<CallRecord> {
   return call;
 }
 
+/** Moves time on until the body has been left. */
+function untilLeft(): Promise<void> {
+  const left = async (): Promise<void> => {
+    while ((await stored()).status === "executing") await clock.sleep(1);
+  };
+  return pumped(clock, left());
+}
+
 test("waits for a ledger that is away when the body reads the answer", async () => {
   const call = dying.engine.gate(
     "tool",
@@ -53,12 +61,7 @@ test("waits for a ledger that is away when the body reads the answer", async () 
     return steps;
   });
   await tryApprove(dying.engine, open?.confirmation.id ?? "", { by: ana, payload: 2 });
-  await pumped(
-    clock,
-    (async () => {
-      while ((await stored()).status === "executing") await clock.sleep(1);
-    })(),
-  );
+  await untilLeft();
   expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
   expect(refused).toBe(3);
 });
@@ -81,12 +84,7 @@ test("waits for the answer longer than anything else waits for the ledger", asyn
     return steps;
   });
   await tryApprove(dying.engine, open?.confirmation.id ?? "", { by: ana, payload: 2 });
-  await pumped(
-    clock,
-    (async () => {
-      while ((await stored()).status === "executing") await clock.sleep(1);
-    })(),
-  );
+  await untilLeft();
   expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
 });
 
@@ -116,6 +114,26 @@ test("does not go on where the call was taken while the ledger was away", async 
   await until(clock, () => looked > 0);
   await settle(clock);
   expect(after).toBe(0);
+});
+
+test("fails where the ledger no longer has the question", async () => {
+  const call = dying.engine.gate("tool", {}, async (_args, { confirm }) => {
+    await confirm("manager");
+    return "done";
+  });
+  expect((await call({}, use)).status).toBe("pending");
+  const [open] = (await ledger.confirmations({ state: "open" })).items;
+  dying.watched.intercept("steps", async (pass) => {
+    const steps = await pass();
+    dying.watched.intercept("load", () => {
+      dying.watched.lift("load");
+      return Promise.resolve(undefined);
+    });
+    return steps;
+  });
+  await tryApprove(dying.engine, open?.confirmation.id ?? "", { by: ana });
+  await until(clock, async () => (await stored()).status !== "executing");
+  expect(await stored()).toMatchObject({ status: "failed", result: { code: "replay-diverged" } });
 });
 
 test.each([{ lost: ["step-started", "step-done"] }, { lost: ["step-done"] }])(

@@ -195,9 +195,9 @@ export class Replay {
     const { parts, callId, holds } = this.#options;
     const what = `read the answer to the question "${name}" of the call ${callId}`;
     const store = async () => ({ found: await parts.ledger.load({ confirmation: textOf(step) }) });
-    const { found } = (await retryUntilStored(parts, { what, store, mostRefusals: 1 })) ?? {};
-    if (found === undefined) return undefined;
-    const { confirmation, call } = found;
+    const read = await retryUntilStored(parts, { what, store, mostRefusals: 1 });
+    if (read === undefined) return undefined;
+    const { confirmation, call } = read.found ?? {};
     if (confirmation === undefined || call?.id !== callId) return { confirmation: undefined };
     if (!holds(call)) return undefined;
     return { confirmation: this.#isGenuine(confirmation, call) ? confirmation : undefined };
