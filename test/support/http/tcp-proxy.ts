@@ -14,6 +14,7 @@ export class TcpProxy {
   readonly #pairs = new Set<Pair>();
   #frozen = false;
   #toLose: { readonly text: string; readonly resolve: () => void; asked?: Pair } | undefined;
+  #toSee: { readonly text: string; readonly resolve: () => void; asked?: Pair } | undefined;
   #onDial: (() => void) | undefined;
 
   private constructor(targetPort: number) {
@@ -62,6 +63,11 @@ export class TcpProxy {
     }
   }
 
+  /** From now on the answers on connections that are there wait. */
+  holdAnswers(): void {
+    for (const { server } of this.#pairs) server.pause();
+  }
+
   thaw(): void {
     this.#frozen = false;
     for (const { client, server, isLost } of this.#pairs) {
@@ -84,6 +90,13 @@ export class TcpProxy {
     });
   }
 
+  /** Resolves when the server has answered what is asked with this text next, and the answer has passed. */
+  answered(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#toSee = { text, resolve };
+    });
+  }
+
   /** Resolves when somebody connects. */
   dialled(): Promise<void> {
     return new Promise((resolve) => {
@@ -102,11 +115,13 @@ export class TcpProxy {
     this.#pairs.add(pair);
     client.on("data", (data) => {
       if (this.#toLose !== undefined && data.includes(this.#toLose.text)) this.#toLose.asked = pair;
+      if (this.#toSee !== undefined && data.includes(this.#toSee.text)) this.#toSee.asked = pair;
       server.write(data);
     });
     server.on("data", (data) => {
       if (this.#toLose?.asked !== pair) {
         client.write(data);
+        if (this.#toSee?.asked === pair) this.#toSee.resolve();
         return;
       }
       const { resolve } = this.#toLose;

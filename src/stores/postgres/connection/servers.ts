@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { Connections, type Made } from "./connections.ts";
 import type { Driver } from "./driver.ts";
 import { findPrimary, type Look } from "./primary.ts";
@@ -22,7 +23,7 @@ export interface Asked {
  * Which server is asked, and whether its connections are alive. A dead connection does not say so: it is silent, as one
  * whose statement waits for a lock is. So when something was not answered for a moment, a new connection is made, which
  * finds the primary among the hosts and asks it which of our connections it knows. Those that it does not know, or on
- * which it waits for us while we wait for it, are given up, and what was asked on them is asked again.
+ * which it waits for us while we wait for it and nothing arrives, are given up, and what was asked on them is asked again.
  */
 export class Servers {
   readonly #driver: Driver;
@@ -105,21 +106,51 @@ export class Servers {
     this.#nextLookAt = performance.now() + WELL_MS;
     const before = this.#current;
     if (look.host === before?.host) {
-      for (const made of this.#dead(before, look, startedAt)) made.connection.connection.stream.destroy();
+      giveUp(this.#unknown(before, look, startedAt));
+      giveUp(await stillSilent(this.#idle(before, look, startedAt)));
       return;
     }
     this.#current = new Connections(this.#driver, this.#settings, look.host);
     before?.giveUp();
   }
 
-  #dead(connections: Connections, { known, canTell }: Look, startedAt: number): readonly Made[] {
-    const silent = new Set([...this.#asked].filter(({ at }) => at < startedAt - TICK_MS).map(({ on }) => on));
+  /** Those that the server does not know. */
+  #unknown(connections: Connections, { known, canTell }: Look, startedAt: number): readonly Made[] {
     return [...connections.made].filter(({ connection, dialledAt }) => {
       // The new one was dialled later and is through.
       if (connection.processID === null) return dialledAt < startedAt - SILENT_MS;
-      if (!canTell || dialledAt > startedAt) return false;
-      const isIdle = known.get(connection.processID);
-      return isIdle === undefined || (isIdle && silent.has(connection));
+      return canTell && dialledAt <= startedAt && !known.has(connection.processID);
     });
   }
+
+  /** Those on which the server waits for us while we wait for it. */
+  #idle(connections: Connections, { known, canTell }: Look, startedAt: number): readonly Made[] {
+    if (!canTell) return [];
+    const silent = new Set([...this.#asked].filter(({ at }) => at < startedAt - TICK_MS).map(({ on }) => on));
+    return [...connections.made].filter(
+      ({ connection, dialledAt }) =>
+        silent.has(connection) &&
+        dialledAt <= startedAt &&
+        connection.processID !== null &&
+        known.get(connection.processID),
+    );
+  }
+}
+
+/** The answer may be on its way, or be here unread while this process is busy. Then bytes arrive. */
+async function stillSilent(idle: readonly Made[]): Promise<readonly Made[]> {
+  if (idle.length === 0) return [];
+  const before = idle.map(bytesRead);
+  await setTimeout(TICK_MS);
+  // After a time in which the process was busy, timers run before sockets are read, and this after both.
+  await setImmediate();
+  return idle.filter((made, i) => bytesRead(made) === before[i]);
+}
+
+function bytesRead({ connection }: Made): number {
+  return connection.connection.stream.bytesRead;
+}
+
+function giveUp(dead: readonly Made[]): void {
+  for (const { connection } of dead) connection.connection.stream.destroy();
 }

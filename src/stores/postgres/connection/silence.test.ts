@@ -50,6 +50,20 @@ test("a statement that waits for a lock is not taken for one on a dead connectio
   expect(ledger.stats().reconnects).toBe(0);
 });
 
+test("an answer that arrives right after the server was asked about its connection is not lost", async () => {
+  const { ledger, writers, proxy } = await open();
+  proxy.holdAnswers();
+  const looked = proxy.answered("pg_stat_activity");
+  const committed = Promise.all(
+    writers.map((writer) => writer.commit([writer.journal("next")], { sync: true })),
+  );
+  await looked;
+  await setTimeout(20);
+  proxy.thaw();
+  expect(await committed).toEqual(writers.map(() => ({ ok: true })));
+  expect(ledger.stats().reconnects).toBe(0);
+});
+
 test("whoever listens hears again soon after the connection fell silent", async () => {
   const { ledger, proxy, url } = await open();
   const direct = await openPostgresLedger({ url });
