@@ -23,6 +23,10 @@ const EXPORTS = {
     types: "./dist/channels/room/index.d.ts",
     default: "./dist/channels/room/index.js",
   },
+  "./channels/siem": {
+    types: "./dist/channels/siem/index.d.ts",
+    default: "./dist/channels/siem/index.js",
+  },
   "./channels/slack": {
     types: "./dist/channels/slack/index.d.ts",
     default: "./dist/channels/slack/index.js",
@@ -332,6 +336,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./channels/email": ["EmailOptions", "EmailPerson", "EmailSettings", "createEmailChannel"],
   "./channels/push": ["PushOptions", "PushSettings", "createPushChannel"],
   "./channels/room": ["RoomOptions", "createRoomChannel"],
+  "./channels/siem": ["RunningSiem", "Siem", "SiemHooks", "SiemOptions", "SiemSettings", "createSiem"],
   "./channels/slack": ["SlackOptions", "SlackPerson", "SlackSettings", "createSlackChannel"],
   "./channels/webhook": [
     "WebhookMessage",

@@ -107,6 +107,8 @@ test.each([
     '{"rooms":[{"name":"a","template":"teams","secret":"NOT_SET"}]}',
     /Set NOT_SET/,
   ],
+  ["an export to nowhere", '{"siem":{}}', /needs either `file` or `url`/],
+  ["an export in an unknown format", '{"siem":{"file":"a","format":"cef"}}', /must be plain or ocsf/],
   ["no workspace", '{"slack":{"app":"A0001"}}', /`team` must be the workspace's id/],
 ])("a channels file with %s is refused", (_what, text, message) => {
   const folder = makeFolder();
@@ -114,6 +116,17 @@ test.each([
   const { code, stderr } = folder.run(["channels", "test", "--channels", "channels.json"], ENV);
   expect(code).not.toBe(0);
   expect(stderr.replace(/\s+/g, " ")).toMatch(message);
+});
+
+test("the file of an export gets a test line, and a folder that is missing is named", () => {
+  const folder = makeFolder();
+  folder.write("channels.json", '{"siem":{"file":"journal.jsonl"}}');
+  const args = ["channels", "test", "--channels", "channels.json"];
+  expect(folder.run(args)).toMatchObject({ code: 0, stdout: "ok  siem\n" });
+  folder.write("channels.json", '{"siem":{"file":"missing/journal.jsonl"}}');
+  const { code, stdout } = folder.run(args);
+  expect(code).not.toBe(0);
+  expect(stdout).toContain("ENOENT");
 });
 
 test("secrets come from the environment only", async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { EmailSettings } from "../../channels/email/index.ts";
 import type { PushSettings } from "../../channels/push/index.ts";
 import type { RoomOptions } from "../../channels/room/index.ts";
+import type { SiemSettings } from "../../channels/siem/index.ts";
 import type { SlackSettings } from "../../channels/slack/index.ts";
 import {
   CountersignError,
@@ -21,6 +22,7 @@ const MEMBERS = {
   slack: ["team", "app", "room", "api"],
   email: ["from", "operator"],
   push: ["contact", "operator", "services"],
+  siem: ["name", "format", "file", "url", "secret"],
 } as const;
 
 /** Who is reached by which channel, from the file of `--channels` and the secrets in the environment. */
@@ -29,13 +31,15 @@ export interface ChannelSettings {
   readonly email?: EmailSettings;
   readonly push?: PushSettings;
   readonly rooms?: readonly RoomOptions[];
+  /** Where the journal is exported to. */
+  readonly siem?: SiemSettings;
 }
 
 export const CHANNELS_FLAG: Flags = {
   channels: {
     type: "string",
     value: "FILE",
-    help: "a JSON file that says who is notified, and where: Slack, e-mail, push, rooms",
+    help: "a JSON file that says who is notified, and where: Slack, e-mail, push, rooms, SIEM",
   },
 };
 
@@ -44,19 +48,21 @@ export function readChannelSettings({ flags, env }: Pick<Invocation, "flags" | "
   const file = flags.text("channels") ?? env["COUNTERSIGN_CHANNELS"];
   if (file === undefined || file === "") return {};
   const settings = parseFile(file);
-  checkMembers(settings, ["people", "slack", "email", "push", "rooms"], file);
+  checkMembers(settings, ["people", "slack", "email", "push", "rooms", "siem"], file);
   const people = peopleIn(settings, file);
   const slack = channelIn(settings, "slack", file);
   const email = channelIn(settings, "email", file);
   const push = channelIn(settings, "push", file);
   const rooms = roomsIn(settings, file, env);
-  if ([slack, email, push].every((channel) => channel === undefined) && rooms.length === 0)
-    throw invalid(`${file} names no channel. Add \`slack\`, \`email\`, \`push\` or \`rooms\`.`);
+  const siem = channelIn(settings, "siem", file);
+  if ([slack, email, push, siem].every((channel) => channel === undefined) && rooms.length === 0)
+    throw invalid(`${file} names no channel. Add \`slack\`, \`email\`, \`push\`, \`rooms\` or \`siem\`.`);
   return {
     ...(slack === undefined ? {} : { slack: slackOf(slack, people, env) }),
     ...(email === undefined ? {} : { email: emailOf(email, people, env) }),
     ...(push === undefined ? {} : { push: pushOf(push) }),
     ...(rooms.length === 0 ? {} : { rooms }),
+    ...(siem === undefined ? {} : { siem: siemOf(siem, env) }),
   };
 }
 
@@ -105,6 +111,21 @@ function pushOf(push: JsonObject): PushSettings {
     contact: optionalText(push, "contact") ?? "",
     ...(operator === undefined ? {} : { operator }),
     ...(services === undefined ? {} : { services }),
+  };
+}
+
+function siemOf(siem: JsonObject, env: NodeJS.ProcessEnv): SiemSettings {
+  const { name, format, file, url, secret } = Object.fromEntries(
+    MEMBERS.siem.map((member) => [member, optionalText(siem, member)]),
+  );
+  if (format !== undefined && format !== "plain" && format !== "ocsf")
+    throw invalid("The `format` of `siem` must be plain or ocsf.");
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(format === undefined ? {} : { format }),
+    ...(file === undefined ? {} : { file }),
+    ...(url === undefined ? {} : { url }),
+    ...(secret === undefined ? {} : { authorization: secretOf(env, secret) }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { createEmailChannel } from "../../channels/email/index.ts";
 import type { Channel } from "../../channels/index.ts";
 import { createPushChannel } from "../../channels/push/index.ts";
 import { createRoomChannel } from "../../channels/room/index.ts";
+import { createSiem, type Siem } from "../../channels/siem/index.ts";
 import { createSlackChannel } from "../../channels/slack/index.ts";
 import { createWebhookChannel, webhookSecrets } from "../../channels/webhook/index.ts";
 import type { Ledger } from "../../engine/index.ts";
@@ -16,24 +17,26 @@ export interface ChannelChoice {
   readonly webhookSecret?: string;
 }
 
-/** The channels, and a webhook secret that is new, to be shown once. */
+/** The channels, the export of the journal, and a webhook secret that is new, to be shown once. */
 export interface CreatedChannels {
   readonly channels: readonly Channel[];
+  readonly siem?: Siem;
   readonly newSecret?: string;
 }
 
 /** The configured channels, on a ledger. Throws `invalid-option`. */
 export async function createChannels(ledger: Ledger, choice: ChannelChoice): Promise<CreatedChannels> {
-  const { slack, email, push, rooms = [] } = choice.channels;
+  const { slack, email, push, rooms = [], siem } = choice.channels;
   const own: Channel[] = rooms.map(createRoomChannel);
   if (slack !== undefined) own.push(createSlackChannel({ ...slack, ledger }));
   if (email !== undefined) own.push((await loadEmail()).createEmailChannel({ ...email, ledger }));
   if (push !== undefined) own.push(createPushChannel({ ...push, ledger }));
-  if (choice.webhook === undefined) return { channels: own };
+  const exported = siem === undefined ? {} : { siem: createSiem({ ...siem, ledger }) };
+  if (choice.webhook === undefined) return { channels: own, ...exported };
   const { secrets, made } = await webhookSecrets(ledger, choice.webhookSecret);
   const webhook = createWebhookChannel({ url: choice.webhook, secrets });
   const [newSecret] = made ? secrets : [];
-  return { channels: [webhook, ...own], ...(newSecret === undefined ? {} : { newSecret }) };
+  return { channels: [webhook, ...own], ...exported, ...(newSecret === undefined ? {} : { newSecret }) };
 }
 
 /** Its package is needed only by those who send mails. */

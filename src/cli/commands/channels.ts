@@ -35,13 +35,14 @@ export const channelsTest: Command = {
     const webhookSecret = env["COUNTERSIGN_WEBHOOK_SECRET"];
     const ledger = await createLedger("memory:");
     try {
-      const { channels } = await createChannels(ledger, {
+      const { channels, siem } = await createChannels(ledger, {
         channels: readChannelSettings(invocation),
         ...(webhook === undefined ? {} : { webhook }),
         ...(webhookSecret ? { webhookSecret } : {}),
       });
-      if (channels.length === 0) throw noChannels();
-      const tested = await Promise.all(channels.map(testOne));
+      const all: readonly Testable[] = siem === undefined ? channels : [...channels, siem];
+      if (all.length === 0) throw noChannels();
+      const tested = await Promise.all(all.map(testOne));
       if (flags.has("json")) output.json({ channels: tested });
       for (const { channel, ok, faults } of flags.has("json") ? [] : tested) {
         const state = ok ? output.style("green", "ok") : output.style("red", "failed");
@@ -55,7 +56,9 @@ export const channelsTest: Command = {
   },
 };
 
-async function testOne(channel: Channel): Promise<Tested> {
+type Testable = Pick<Channel, "name" | "check" | "sendTest">;
+
+async function testOne(channel: Testable): Promise<Tested> {
   const signal = AbortSignal.timeout(MOST_MS);
   const found = (await channel.check?.(signal)) ?? [];
   const told: Told = (await channel.sendTest?.(signal)) ?? { ok: true };

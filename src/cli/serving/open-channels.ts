@@ -1,4 +1,5 @@
 import { type Channel, startDeliveries } from "../../channels/index.ts";
+import type { Siem } from "../../channels/siem/index.ts";
 import type { Engine } from "../../engine/index.ts";
 import { cardLink, type Logger, type Metrics } from "../../http/index.ts";
 
@@ -10,15 +11,36 @@ export interface OpenChannels {
 /** The channels, and the base of the links. */
 export interface ChannelOptions {
   readonly channels: readonly Channel[];
+  readonly siem?: Siem;
   readonly publicUrl: string;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** Starts sending to the configured channels. */
-export function openChannels({ ledger }: Engine, options: ChannelOptions): OpenChannels {
+/** Starts sending to the configured channels, and exporting the journal. */
+export function openChannels(engine: Engine, options: ChannelOptions): OpenChannels {
+  const { channels, siem, log, metrics } = options;
+  const running = [
+    ...(channels.length === 0 ? [] : [openDeliveries(engine, options)]),
+    ...(siem === undefined
+      ? []
+      : [
+          siem.start({
+            onAttempt: (outcome) => metrics.add("deliveries", { channel: siem.name, outcome }),
+            onProblem: (reason) => log.warn({ channel: siem.name, reason }, "exporting the journal"),
+            onError: (err) => log.error({ err }, "exporting the journal failed"),
+          }),
+        ]),
+  ];
+  return {
+    stop: async () => {
+      await Promise.all(running.map((each) => each.stop()));
+    },
+  };
+}
+
+function openDeliveries({ ledger }: Engine, options: ChannelOptions): OpenChannels {
   const { channels, publicUrl, log, metrics } = options;
-  if (channels.length === 0) return { stop: async () => {} };
   return startDeliveries({
     ledger,
     channels: channels.map((channel) => counted(channel, metrics)),

@@ -104,7 +104,7 @@ async function openOn(
   const apps = Object.fromEntries(runners);
   const { publicUrl, allowOrigins } = options;
   const auth = await openAuth(engine, options);
-  const { channels, newSecret: webhookSecret } = await createChannels(engine.ledger, options);
+  const { channels, siem, newSecret: webhookSecret } = await createChannels(engine.ledger, options);
   const app = createApp({
     apps,
     engine,
@@ -121,6 +121,7 @@ async function openOn(
   const server = await listen(options, app, log);
   const deliveries = openChannels(engine, {
     channels,
+    ...(siem === undefined ? {} : { siem }),
     publicUrl: publicUrl ?? server.url,
     log,
     metrics,

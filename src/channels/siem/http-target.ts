@@ -1,0 +1,49 @@
+import type { Batch, Target, Written } from "./target.ts";
+
+const TOO_LARGE = 413;
+const SECONDS = /^\d{1,9}$/;
+
+/** Posts batches of JSON lines. Any 2xx means that they are safe; everything else is tried again. */
+export class HttpTarget implements Target {
+  readonly #url: URL;
+  readonly #authorization: string | undefined;
+
+  constructor(url: URL, authorization: string | undefined) {
+    this.#url = url;
+    this.#authorization = authorization;
+  }
+
+  async write({ lines }: Batch, signal: AbortSignal): Promise<Written> {
+    const { origin } = this.#url;
+    let response: Response;
+    try {
+      response = await fetch(this.#url, {
+        method: "POST",
+        redirect: "manual",
+        headers: {
+          "content-type": "application/x-ndjson",
+          "user-agent": "countersign",
+          ...(this.#authorization === undefined ? {} : { authorization: this.#authorization }),
+        },
+        body: `${lines.join("\n")}\n`,
+        signal,
+      });
+    } catch {
+      return { ok: false, reason: `${origin} could not be reached, or did not answer in time.` };
+    }
+    // The answer's body is not needed, and could be endless.
+    await response.body?.cancel().catch(() => {});
+    if (response.ok) return { ok: true };
+    const wait = response.headers.get("retry-after") ?? "";
+    return {
+      ok: false,
+      reason: `${origin} answered ${response.status}.`,
+      ...(SECONDS.test(wait) ? { retryAfterMs: Number(wait) * 1_000 } : {}),
+      ...(response.status === TOO_LARGE ? { isTooLarge: true } : {}),
+    };
+  }
+
+  async check(): Promise<readonly string[]> {
+    return [];
+  }
+}

@@ -1,0 +1,2 @@
+export { createSiem, type RunningSiem, type Siem, type SiemHooks } from "./siem.ts";
+export type { SiemOptions, SiemSettings } from "./siem-options.ts";

@@ -1,0 +1,315 @@
+import { appendFile, readFile, rename, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
+import { type Crash, dyingStore } from "../../../test/support/ledger/dying-store.ts";
+import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
+import { useResources } from "../../../test/support/resources.ts";
+import { Engine, type Ledger, ManualClock } from "../../engine/index.ts";
+import { createLedger } from "../../stores/index.ts";
+import { createSiem, type SiemOptions } from "./index.ts";
+
+const resources = useResources();
+const STEP_MS = 250;
+const HELD_MS = 30_000;
+const MOST_WRITES = 20;
+
+interface Line {
+  readonly id: string;
+  readonly seq: number;
+  readonly kind: string;
+}
+
+interface Scene {
+  readonly clock: ManualClock;
+  readonly ledger: Ledger;
+  readonly file: string;
+  readonly problems: string[];
+  readonly pay: (key: string) => Promise<void>;
+  readonly start: (over: Partial<SiemOptions>) => { stop(): Promise<void> };
+  readonly until: (isSo: () => boolean | Promise<boolean>) => Promise<void>;
+  /** The lines of a file that are JSON. */
+  readonly lines: (file?: string) => Promise<readonly Line[]>;
+  /** The numbers of all records. */
+  readonly journal: () => Promise<readonly number[]>;
+}
+
+async function createScene(): Promise<Scene> {
+  const folder = await resources.folder();
+  const clock = new ManualClock();
+  const ledger = await createLedger("memory:", { clock });
+  resources.add(() => ledger.close());
+  const engine = new Engine({ ledger, clock });
+  const gated = engine.gate("pay", { requireConfirmation: true }, async () => 1);
+  const file = join(folder, "journal.jsonl");
+  const problems: string[] = [];
+  return {
+    clock,
+    ledger,
+    file,
+    problems,
+    async pay(key) {
+      await gated({ to: key }, { key, by: { id: "ana" } });
+    },
+    start(over) {
+      const running = createSiem({ ledger, clock, ...over }).start({ onProblem: (it) => problems.push(it) });
+      resources.add(() => running.stop());
+      return running;
+    },
+    async until(isSo) {
+      while (!(await isSo())) {
+        await clock.advance(STEP_MS);
+        await sleep(1);
+      }
+    },
+    lines: async (name = file) => parseLines(await readFile(name, "utf8").catch(() => "")),
+    journal: async () => (await ledger.journal.records({ after: 0, limit: 1_000 })).map(({ seq }) => seq),
+  };
+}
+
+function parseLines(text: string): readonly Line[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Line];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The numbers in the order in which they first came. What came twice must have the same id. */
+function firstOf(lines: readonly Line[]): readonly number[] {
+  const ids = new Map(lines.map(({ id, seq }) => [seq, id]));
+  expect(lines.filter(({ id, seq }) => ids.get(seq) !== id)).toEqual([]);
+  return [...ids.keys()];
+}
+
+async function receive(): Promise<WebhookReceiver> {
+  const receiver = await new WebhookReceiver().listen();
+  resources.add(() => receiver.close());
+  return receiver;
+}
+
+function linesAt({ received }: WebhookReceiver): readonly Line[] {
+  return received.flatMap(({ body }) => parseLines(body));
+}
+
+test("writes the whole journal in order, also what was before it, and goes on there after a restart", async () => {
+  const { pay, start, until, lines, journal, file, ledger } = await createScene();
+  await pay("a");
+  const first = start({ file });
+  await until(async () => (await lines()).length === 1);
+  await first.stop();
+  await pay("b");
+  await pay("c");
+  start({ file });
+  await until(async () => (await lines()).length === 3);
+  expect((await lines()).map(({ seq }) => seq)).toEqual(await journal());
+  const [record] = await ledger.journal.records({ after: 0, limit: 1 });
+  expect((await lines())[0]).toEqual({
+    id: expect.stringMatching(/^rec_[0-9a-f]{32}$/),
+    seq: record?.seq,
+    at: "2026-01-01T00:00:00.000Z",
+    kind: "confirmation-requested",
+    session: record?.stream,
+    n: record?.n,
+    body: record?.body,
+    hash: record?.hash,
+  });
+});
+
+test.each([true, false])(
+  "a process that dies at any write leaves no gap, and what comes twice has the same id (committed: %s)",
+  async (committed) => {
+    for (let writes = 0; writes < MOST_WRITES; writes += 1) {
+      const { clock, ledger, pay, start, until, lines, journal, file } = await createScene();
+      for (const key of ["a", "b", "c"]) await pay(key);
+      const crash: Crash = { writes, committed };
+      let died = false;
+      const dying = createSiem({
+        ledger: wrapLedger(ledger, { items: dyingStore(ledger, crash).items }),
+        clock,
+        file,
+      }).start({ onError: () => (died = true) });
+      await until(async () => died || (await lines()).length === 3);
+      await dying.stop();
+      await pay("d");
+      // The dead process holds the place for so long.
+      await clock.advance(HELD_MS);
+      start({ file });
+      await until(async () => firstOf(await lines()).length === 4);
+      expect({ writes, seqs: firstOf(await lines()) }).toEqual({ writes, seqs: await journal() });
+      if (!died) return;
+    }
+    throw new Error("It writes more than expected.");
+  },
+);
+
+test("of several processes one writes at a time", async () => {
+  const { pay, start, until, lines, journal, file } = await createScene();
+  for (let count = 0; count < 3; count += 1) start({ file });
+  for (let count = 0; count < 10; count += 1) {
+    await pay(`p${count}`);
+    await until(async () => (await lines()).length > count);
+  }
+  expect((await lines()).map(({ seq }) => seq)).toEqual(await journal());
+});
+
+test("the beginning of a line that a process left stands alone", async () => {
+  const { pay, start, until, lines, journal, file } = await createScene();
+  await appendFile(file, '{"id":"rec_1","se');
+  await pay("a");
+  start({ file });
+  await until(async () => (await lines()).length === 1);
+  expect((await lines()).map(({ seq }) => seq)).toEqual(await journal());
+  expect(await readFile(file, "utf8")).toMatch(/^\{"id":"rec_1","se\n\{.*\}\n$/);
+});
+
+test("a file that is renamed is followed by a new one; a file that is cut is reported", async () => {
+  const { pay, start, until, lines, journal, file, problems } = await createScene();
+  start({ file });
+  await pay("a");
+  await until(async () => (await lines()).length === 1);
+  await rename(file, `${file}.1`);
+  await pay("b");
+  await until(async () => (await lines()).length === 1);
+  const seqs = [...(await lines(`${file}.1`)), ...(await lines())].map(({ seq }) => seq);
+  expect(seqs).toEqual(await journal());
+  expect(problems).toEqual([]);
+  await truncate(file, 0);
+  await pay("c");
+  await until(async () => problems.length > 0);
+  expect(problems).toEqual([expect.stringMatching(/somebody cut it.*a new name/)]);
+  expect((await lines()).map(({ seq }) => seq)).toEqual((await journal()).slice(-1));
+});
+
+test("a folder that is missing is a problem that is reported, and nothing is left out", async () => {
+  const { pay, start, until, journal, file, problems, ledger } = await createScene();
+  const missing = join(file, "no", "journal.jsonl");
+  await pay("a");
+  const siem = createSiem({ ledger, file: missing });
+  expect(await siem.check?.(AbortSignal.timeout(1_000))).toEqual([expect.stringMatching(/ENOENT/)]);
+  const running = start({ file: missing });
+  await until(() => problems.length > 1);
+  await running.stop();
+  expect(problems[0]).toMatch(/could not be written \(ENOENT\)/);
+  start({ file });
+  await until(async () => (await readFile(file, "utf8").catch(() => "")) !== "");
+  expect(parseLines(await readFile(file, "utf8")).map(({ seq }) => seq)).toEqual(await journal());
+});
+
+test("an address gets batches with the secret, and is tried again after 429, 5xx and no answer", async () => {
+  const { pay, start, until, journal, problems, clock } = await createScene();
+  const receiver = await receive();
+  const answers = [
+    status(429, { "retry-after": "7" }),
+    status(503),
+    status(302, { location: "/x" }),
+    () => {},
+  ];
+  receiver.answer = (response, received) => (answers.shift() ?? status(204))(response, received);
+  await pay("a");
+  await pay("b");
+  start({ url: `${receiver.url}/ingest`, authorization: "Bearer s3cret" });
+  const [first] = await receiver.count(1);
+  expect(first?.headers).toMatchObject({
+    authorization: "Bearer s3cret",
+    "content-type": "application/x-ndjson",
+  });
+  await until(() => problems.length === 1);
+  await clock.advance(6_000);
+  expect(receiver.received).toHaveLength(1);
+  await until(() => answers.length === 0 && problems.length === 4);
+  await pay("c");
+  await until(() => new Set(linesAt(receiver).map(({ seq }) => seq)).size === 3);
+  expect(firstOf(linesAt(receiver))).toEqual(await journal());
+  expect(problems.join(" ")).toMatch(/answered 429.*answered 503.*answered 302.*did not answer in time/);
+  expect(problems.join(" ")).not.toMatch(/s3cret|ingest/);
+});
+
+test("a batch that is too large is halved, and a single record is never left out", async () => {
+  const { pay, start, until, journal, problems } = await createScene();
+  const receiver = await receive();
+  let most = 1;
+  receiver.answer = (response, received) =>
+    status(parseLines(received.body).length > most ? 413 : 204)(response, received);
+  for (const key of ["a", "b", "c", "d", "e"]) await pay(key);
+  start({ url: receiver.url });
+  await until(() => receiver.received.filter(({ body }) => parseLines(body).length === 1).length >= 5);
+  const single = receiver.received.filter(({ body }) => parseLines(body).length === 1);
+  expect(firstOf(single.flatMap(({ body }) => parseLines(body)))).toEqual(await journal());
+  expect(problems).toEqual([]);
+  most = 0;
+  await pay("f");
+  await until(() => problems.length > 0);
+  most = 1;
+  const last = (await journal()).at(-1);
+  const before = receiver.received.length;
+  await until(() => receiver.received.length > before);
+  expect(parseLines(receiver.received.at(-1)?.body ?? "").map(({ seq }) => seq)).toEqual([last]);
+});
+
+test("where the database lost what was exported, the journal is exported again", async () => {
+  const { pay, start, until, lines, journal, file, problems, ledger } = await createScene();
+  await pay("a");
+  await pay("b");
+  const first = start({ file });
+  await until(async () => (await lines()).length === 2);
+  await first.stop();
+  const known = await ledger.items.get("siem", "siem");
+  if (known === undefined) throw new Error("There is no place.");
+  const lost = { ...(known.value as object), hash: "of a record that is gone" };
+  await ledger.items.put({ kind: "siem", id: "siem", value: lost }, known.version);
+  await pay("c");
+  start({ file });
+  await until(async () => (await lines()).length === 5);
+  expect(firstOf(await lines())).toEqual(await journal());
+  expect(problems).toEqual([expect.stringMatching(/lost records/)]);
+});
+
+test("as OCSF, every line has what the class API Activity requires", async () => {
+  const { pay, start, until, file, ledger } = await createScene();
+  await pay("a");
+  start({ file, format: "ocsf" });
+  await until(async () => (await readFile(file, "utf8").catch(() => "")) !== "");
+  const [record] = await ledger.journal.records({ after: 0, limit: 1 });
+  const { confirmation, call } = record?.body as { readonly confirmation: string; readonly call: string };
+  expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({
+    metadata: {
+      version: "1.8.0",
+      uid: expect.stringMatching(/^rec_/),
+      event_code: "confirmation-requested",
+      correlation_uid: confirmation,
+      product: { name: "Countersign" },
+    },
+    category_uid: 6,
+    class_uid: 6003,
+    activity_id: 1,
+    type_uid: 600_301,
+    severity_id: 1,
+    status_id: 1,
+    time: Date.UTC(2026, 0, 1),
+    actor: { app_name: "countersign" },
+    api: { operation: "confirmation-requested" },
+    src_endpoint: { svc_name: "countersign" },
+    resources: [{ type: "tool call", uid: call, name: "pay" }],
+    unmapped: { seq: record?.seq, body: record?.body },
+  });
+});
+
+test.each([
+  ["neither a file nor an address", {}],
+  ["both", { file: "x", url: "https://siem.example" }],
+  ["a connection that others can read", { url: "http://siem.example" }],
+  ["a password in the address", { url: "https://a:b@siem.example" }],
+  ["a secret that is no header", { url: "https://siem.example", authorization: "a\nb" }],
+  ["a secret without an address", { file: "x", authorization: "Bearer a" }],
+  ["a strange name", { file: "x", name: "A b" }],
+  ["a strange format", { file: "x", format: "cef" as never }],
+])("refuses %s", async (_name, options) => {
+  const { ledger } = await createScene();
+  expect(() => createSiem({ ledger, ...options })).toThrow(
+    expect.objectContaining({ code: "invalid-option" }),
+  );
+});
