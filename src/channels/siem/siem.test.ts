@@ -108,7 +108,7 @@ test("writes the whole journal in order, also what was before it, and goes on th
   expect((await lines()).map(({ seq }) => seq)).toEqual(await journal());
   const [record] = await ledger.journal.records({ after: 0, limit: 1 });
   expect((await lines())[0]).toEqual({
-    id: expect.stringMatching(/^rec_[0-9a-f]{32}$/),
+    id: expect.stringMatching(/^rec_[0-9a-f]{32}$/) as string,
     seq: record?.seq,
     at: "2026-01-01T00:00:00.000Z",
     kind: "confirmation-requested",
@@ -274,11 +274,12 @@ test("as OCSF, every line has what the class API Activity requires", async () =>
   start({ file, format: "ocsf" });
   await until(async () => (await readFile(file, "utf8").catch(() => "")) !== "");
   const [record] = await ledger.journal.records({ after: 0, limit: 1 });
-  const { confirmation, call } = record?.body as { readonly confirmation: string; readonly call: string };
+  if (record === undefined) throw new Error("There is no record.");
+  const { confirmation, call } = record.body as { readonly confirmation: string; readonly call: string };
   expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({
     metadata: {
       version: "1.8.0",
-      uid: expect.stringMatching(/^rec_/),
+      uid: expect.stringMatching(/^rec_/) as string,
       event_code: "confirmation-requested",
       correlation_uid: confirmation,
       product: { name: "Countersign" },
@@ -294,7 +295,7 @@ test("as OCSF, every line has what the class API Activity requires", async () =>
     api: { operation: "confirmation-requested" },
     src_endpoint: { svc_name: "countersign" },
     resources: [{ type: "tool call", uid: call, name: "pay" }],
-    unmapped: { seq: record?.seq, body: record?.body },
+    unmapped: { seq: record.seq, body: record.body },
   });
 });
 

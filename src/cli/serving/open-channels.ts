@@ -11,7 +11,7 @@ export interface OpenChannels {
 /** The channels, and the base of the links. */
 export interface ChannelOptions {
   readonly channels: readonly Channel[];
-  readonly siem?: Siem;
+  readonly siem: Siem | undefined;
   readonly publicUrl: string;
   readonly log: Logger;
   readonly metrics: Metrics;

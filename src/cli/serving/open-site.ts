@@ -121,7 +121,7 @@ async function openOn(
   const server = await listen(options, app, log);
   const deliveries = openChannels(engine, {
     channels,
-    ...(siem === undefined ? {} : { siem }),
+    siem,
     publicUrl: publicUrl ?? server.url,
     log,
     metrics,
