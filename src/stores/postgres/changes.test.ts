@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
+import { PgBouncer } from "../../../test/support/postgres/pgbouncer.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
@@ -95,9 +96,10 @@ test("a closed ledger takes no listener", async () => {
   expect(() => ledger.onChange(() => {})).toThrow(expect.objectContaining({ code: "closed" }));
 });
 
-test("behind a pooler nothing listens, and changes are noticed all the same", async () => {
+test("behind a pooler in transaction mode nothing listens, and changes are noticed all the same", async () => {
   const url = await createDatabase(resources);
-  const ledger = await open(`${url}?prepare=false`);
+  const pooler = await PgBouncer.start(resources, url, { connections: 8 });
+  const ledger = await open(pooler.url);
   await untilListening(ledger);
   const admin = await connect(resources, url);
   const { rows } = await admin.query<{ readonly query: string }>(

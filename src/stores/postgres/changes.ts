@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, LoneConnection } from "./connection/index.ts";
+import { probeListening } from "./listen-probe.ts";
 
 const CHANNEL = "countersign";
+const LISTEN = `listen ${CHANNEL}`;
 // Not synced: who is told of nothing after a crash has to look anyway.
 const NOTIFY = `select set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`;
 
@@ -14,6 +16,12 @@ const RECONNECT_MS = 250;
 const LOOK = "select 1";
 // What is asked waits for nothing: a connection that takes longer is dead, or no better than dead.
 const ANSWER_LIMIT_MS = 1_000;
+const LATE = Symbol("late");
+
+interface Notification {
+  readonly channel: string;
+  readonly payload?: string;
+}
 
 /**
  * Tells listeners that something was committed: by this handle at once, by others when they notify. Notifying is not
@@ -23,6 +31,7 @@ const ANSWER_LIMIT_MS = 1_000;
  */
 export class Changes {
   readonly #database: Database;
+  readonly #listening: Database;
   readonly #own = randomBytes(8).toString("hex");
   readonly #listeners: Set<() => void> = new Set();
   #announced = false;
@@ -30,8 +39,10 @@ export class Changes {
   #toTell = false;
   #stop: AbortController | undefined;
 
-  constructor(database: Database) {
+  /** `listening`: the same database, where notifications arrive although a pooler stands before the other. */
+  constructor(database: Database, listening: Database = database) {
     this.#database = database;
+    this.#listening = listening;
   }
 
   listen(listener: () => void): () => void {
@@ -96,7 +107,7 @@ export class Changes {
     while (!signal.aborted) {
       let connection: LoneConnection | undefined;
       try {
-        connection = await this.#database.loneConnection();
+        connection = await this.#listening.loneConnection();
         await this.#listenOn(connection, signal);
       } catch {
         await pause(RECONNECT_MS, signal);
@@ -113,28 +124,34 @@ export class Changes {
     const lost = new AbortController();
     connection.on("error", () => lost.abort());
     connection.on("end", () => lost.abort());
-    connection.on("notification", ({ payload }: { readonly payload?: string }) => {
-      if (payload !== this.#own) this.#tellListeners();
+    connection.on("notification", ({ channel, payload }: Notification) => {
+      if (channel === CHANNEL && payload !== this.#own) this.#tellListeners();
     });
     await answered(connection.connect(), signal);
     connection.unref();
     const either = AbortSignal.any([signal, lost.signal]);
-    // Behind a pooler it would be the pooler's connection that listens, for nobody: there is only the floor.
-    const first = this.#database.keepsSessions ? `listen ${CHANNEL}` : LOOK;
-    for (let text = first; !either.aborted; text = LOOK) {
-      await answered(connection.query({ text }), either);
+    // Where notifications may not arrive, that is tried first; meanwhile, and if they do not, there is the floor.
+    const heard: AbortSignal = this.#listening.keepsSessions
+      ? AbortSignal.abort()
+      : await answered(probeListening(connection, this.#database), either);
+    let isListening: boolean = false;
+    while (!either.aborted) {
+      const isFirst: boolean = heard.aborted && !isListening;
+      isListening ||= isFirst;
+      await answered(connection.query({ text: isFirst ? LISTEN : LOOK }), either);
       this.#tellListeners();
-      await pause(POLL_MS, either);
+      await pause(POLL_MS, isListening ? either : AbortSignal.any([either, heard]));
     }
     if (!signal.aborted) throw new Error("The connection was lost.");
   }
 }
 
 /** Rejects if there is no answer in time; the driver's own patience is longer. */
-async function answered(answer: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const late = sleep(ANSWER_LIMIT_MS, "late", { ref: false, signal });
+async function answered<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  const late = sleep(ANSWER_LIMIT_MS, LATE, { ref: false, signal });
   const first = await Promise.race([answer, late]);
-  if (first === "late") throw new Error("The connection does not answer.");
+  if (first === LATE) throw new Error("The connection does not answer.");
+  return first;
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

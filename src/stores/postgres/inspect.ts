@@ -1,4 +1,4 @@
-import { Database, loadDriver, parseUrl } from "./connection/index.ts";
+import { openDatabase } from "./connection/index.ts";
 import { isMadeByThisBuild, NEWEST, readSchema } from "./schema/index.ts";
 
 /** Inspects a database without changing it. Throws `ledger-unreachable` if it cannot. */
@@ -8,7 +8,7 @@ export async function inspectPostgresLedger(url: string): Promise<{
   readonly newest: number;
   readonly isSameBuild: boolean;
 }> {
-  const database = new Database(await loadDriver(), parseUrl(url));
+  const database = await openDatabase(url);
   try {
     const schema = await readSchema(database);
     const { version } = schema;

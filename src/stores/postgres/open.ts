@@ -1,16 +1,21 @@
 import { DocumentLedger, type Ledger, type LedgerStats } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { Database, loadDriver, parseUrl, READ_ONLY, toLedgerError } from "./connection/index.ts";
+import { openDatabase, READ_ONLY, toLedgerError } from "./connection/index.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { assertUsable, migrate, NEWEST, readSchema } from "./schema/index.ts";
 
 /** Options of a PostgreSQL ledger. */
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=false` and what `pg` knows; several hosts
+   * `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=` and what `pg` knows; several hosts
    * as `host:port,host:port`, of which the one that accepts writes is used.
    */
   readonly url: string;
+  /**
+   * A URL of the same database that does not go through a pooler, or through one in session mode. One connection listens
+   * there for what other processes change. Without it, a pooler in transaction mode delays that by up to two seconds.
+   */
+  readonly listenUrl?: string;
   /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
   readonly durability?: "full";
   /** Creates or migrates the schema first; without it, an outdated schema is refused. */
@@ -43,20 +48,26 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       { details: { option: "durability" } },
     );
   }
-  const settings = parseUrl(url);
-  const database = new Database(await loadDriver(), settings);
+  const database = await openDatabase(url);
   try {
     let schema = await readSchema(database);
     if (options.migrate === true && schema.version < NEWEST) {
       await migrate(database);
       schema = await readSchema(database);
     }
-    assertUsable(schema, settings.name);
+    assertUsable(schema, database.name);
     const [key, now, isolation, isStandby] = (await database.get(OPENING)) ?? [];
-    assertReadCommitted(isolation as string, settings.name);
-    if (isStandby === true) throw standby(settings.name);
+    assertReadCommitted(isolation as string, database.name);
+    if (isStandby === true) throw standby(database.name);
     const digestKey = new Uint8Array(Buffer.from(key as string, "hex"));
-    return new PostgresStore(database, { digestKey, now: now as number, alwaysSync: durability === "full" });
+    const listening =
+      options.listenUrl === undefined ? {} : { listening: await openDatabase(options.listenUrl) };
+    return new PostgresStore(database, {
+      digestKey,
+      now: now as number,
+      alwaysSync: durability === "full",
+      ...listening,
+    });
   } catch (error) {
     await database.close();
     throw error;
@@ -75,7 +86,7 @@ export async function migratePostgres(
   url: string,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<Migrated> {
-  const database = new Database(await loadDriver(), parseUrl(url));
+  const database = await openDatabase(url);
   try {
     const { version } = dryRun ? await readSchema(database) : await migrate(database);
     return { from: version, to: Math.max(version, NEWEST) };

@@ -42,6 +42,8 @@ export interface PostgresStoreParts {
   readonly digestKey: Uint8Array;
   readonly now: number;
   readonly alwaysSync: boolean;
+  /** Where changes of other processes are heard of, if not through the database itself. */
+  readonly listening?: Database;
 }
 
 /** A store on PostgreSQL; each method is one statement, or a few that need no transaction around them. */
@@ -50,16 +52,18 @@ export class PostgresStore implements Store {
   readonly gapless = false;
   readonly digestKey: Uint8Array;
   readonly #database: Database;
+  readonly #listening: Database | undefined;
   readonly #changes: Changes;
   readonly #schema: SchemaWatch;
   readonly #queue: CommitQueue;
   readonly #time: LedgerTime;
 
-  constructor(database: Database, { digestKey, alwaysSync, now }: PostgresStoreParts) {
+  constructor(database: Database, { digestKey, alwaysSync, now, listening }: PostgresStoreParts) {
     this.#database = database;
     this.digestKey = digestKey;
     this.#time = new LedgerTime(now);
-    this.#changes = new Changes(database);
+    this.#changes = new Changes(database, listening);
+    this.#listening = listening;
     this.#schema = new SchemaWatch(database);
     this.#queue = new CommitQueue(database, { alwaysSync, written: () => this.#changes.announce() });
   }
@@ -187,7 +191,7 @@ export class PostgresStore implements Store {
   /** Whatever this handle has committed, the other processes have been told of when this resolves. */
   async close(): Promise<void> {
     await this.#changes.close();
-    await this.#database.close();
+    await Promise.all([this.#database.close(), this.#listening?.close()]);
     this.#changes.wakeAll();
   }
 }

@@ -1,9 +1,10 @@
-import { Database, loadDriver, parseUrl } from "./connection/index.ts";
+import { openDatabase } from "./connection/index.ts";
+import { listPoolerRisks } from "./pooler-risks.ts";
 
-/** A setting or a standby of the server that may lose acknowledged commits. */
+/** What may lose acknowledged commits (settings, standbys), or make them late (a pooler). */
 export interface Risk {
   /** In a word. */
-  readonly about: "durability" | "standby" | "promotion";
+  readonly about: "durability" | "standby" | "promotion" | "pooler";
   readonly message: string;
   readonly advice: string;
 }
@@ -24,9 +25,9 @@ type Facts = readonly [
   timeline: number,
 ];
 
-/** Inspects the server's settings and standbys. Throws `ledger-unreachable` if it cannot. */
-export async function listPostgresRisks(url: string): Promise<readonly Risk[]> {
-  const database = new Database(await loadDriver(), parseUrl(url));
+/** Inspects the server's settings and standbys, and a pooler in front. Throws `ledger-unreachable` if it cannot. */
+export async function listPostgresRisks(url: string, listenUrl?: string): Promise<readonly Risk[]> {
+  const database = await openDatabase(url);
   try {
     const row = await database.get(ASK, [], { named: false, patient: false });
     const [fsync, fullPageWrites, commit, standbys, timeline] = row as unknown as Facts;
@@ -36,6 +37,7 @@ export async function listPostgresRisks(url: string): Promise<readonly Risk[]> {
       ...commitRisks(commit, states.length),
       ...standbyRisks(states),
       ...promotionRisks(timeline),
+      ...(await listPoolerRisks(database, listenUrl)),
     ];
   } finally {
     await database.close();

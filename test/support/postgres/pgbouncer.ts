@@ -11,9 +11,19 @@ import { freePort } from "./server.ts";
 const SERVER_CONNECTIONS = 2;
 const PID = "select pg_backend_pid() as pid";
 
+/** How a PgBouncer is set up. */
+export interface PgBouncerOptions {
+  /** Default: `transaction`. */
+  readonly mode?: "session" | "transaction" | "statement";
+  /** False: it refuses the settings that we connect with, as it does when nobody told it otherwise. */
+  readonly ignoresOptions?: boolean;
+  /** How many server connections it has for each database. Default: 2. */
+  readonly connections?: number;
+}
+
 /**
- * A real PgBouncer that hands out its two server connections per transaction. It is told to ignore the settings that
- * we connect with, as many are. Version 1.18 does not know prepared statements; newer ones are told not to.
+ * A real PgBouncer. It hands out its two server connections per transaction, and ignores the settings that we connect
+ * with, unless told otherwise. Version 1.18 does not know prepared statements; newer ones are told not to.
  */
 export class PgBouncer {
   /** The database's URL, through here. */
@@ -25,12 +35,16 @@ export class PgBouncer {
     this.#holders = holders;
   }
 
-  static async start(resources: Resources, database: string): Promise<PgBouncer> {
+  static async start(
+    resources: Resources,
+    database: string,
+    options: PgBouncerOptions = {},
+  ): Promise<PgBouncer> {
     if (!ensureProgram("pgbouncer")) throw new Error("This test needs pgbouncer: apt-get install pgbouncer");
     const folder = await resources.folder();
     const port = await freePort();
     const file = join(folder, "pgbouncer.ini");
-    await writeFile(file, configOf(new URL(database), port));
+    await writeFile(file, configOf(new URL(database), port, options));
     const user = serverUser();
     if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
     await chmod(file, 0o644);
@@ -46,8 +60,9 @@ export class PgBouncer {
       child.once("exit", (code) => reject(new Error(`pgbouncer ended with ${code}`)));
     });
     const url = Object.assign(new URL(database), { port: String(port) }).href;
+    const isShared = (options.mode ?? "transaction") === "transaction" && options.connections === undefined;
     const holders = Array.from(
-      { length: SERVER_CONNECTIONS },
+      { length: isShared ? SERVER_CONNECTIONS : 0 },
       () => new pg.Client({ connectionString: url }),
     );
     for (const holder of holders) await holder.connect();
@@ -72,7 +87,11 @@ export class PgBouncer {
   }
 }
 
-function configOf({ hostname, port, username, password }: URL, own: number): string {
+function configOf(
+  { hostname, port, username, password }: URL,
+  own: number,
+  { mode = "transaction", ignoresOptions = true, connections = SERVER_CONNECTIONS }: PgBouncerOptions,
+): string {
   return `
 [databases]
 * = host=${hostname} port=${port} user=${username} password=${password}
@@ -81,8 +100,8 @@ listen_addr = 127.0.0.1
 listen_port = ${own}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
-default_pool_size = ${SERVER_CONNECTIONS}
-ignore_startup_parameters = extra_float_digits,options
+pool_mode = ${mode}
+default_pool_size = ${connections}
+ignore_startup_parameters = extra_float_digits${ignoresOptions ? ",options" : ""}
 `;
 }

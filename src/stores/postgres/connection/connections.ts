@@ -26,7 +26,7 @@ export class Connections {
     this.#driver = driver;
     this.#size = settings.pool;
     // A pooler in between would have to give one of its connections to each statement.
-    const pipeline = driver.canPipeline && settings.prepare;
+    const pipeline = driver.canPipeline && !settings.pooled;
     this.#pool = new driver.Pool({
       ...host,
       pipeline,

@@ -62,7 +62,7 @@ export class Database {
 
   /** Is what one statement leaves on a connection there for the next? Not where a pooler is in between. */
   get keepsSessions(): boolean {
-    return this.#settings.prepare;
+    return !this.#settings.pooled;
   }
 
   /** How many rows the statement changed. */
@@ -123,7 +123,7 @@ export class Database {
   }
 
   async #send(text: string, values: readonly PostgresValue[], options: RunOptions): Promise<QueryResult> {
-    const name = this.#settings.prepare && options.named !== false ? { name: nameOf(text) } : {};
+    const name = !this.#settings.pooled && options.named !== false ? { name: nameOf(text) } : {};
     const query: Query = { text, values, rowMode: "array", ...name };
     const startedAt = performance.now();
     let losses = 0;

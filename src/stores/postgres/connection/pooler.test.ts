@@ -13,7 +13,7 @@ const ADVICE = { code: "ledger-unreachable", message: expect.stringContaining("?
 async function openElsewhere(url: string): Promise<Ledger> {
   vi.resetModules();
   const own = await import("../open.ts");
-  const ledger = await own.openPostgresLedger({ url: `${url}?pool=1` });
+  const ledger = await own.openPostgresLedger({ url: `${url}?pool=1&prepare=true` });
   resources.add(() => ledger.close());
   return ledger;
 }

@@ -71,7 +71,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-// Told apart by their words only: the first is the driver's own, the second a pooler's.
+// Told apart by their words only: the first is the driver's own, the others a pooler's.
 const ADVICE_BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [
     /^The server does not support SSL connections/,
@@ -81,7 +81,18 @@ const ADVICE_BY_WORDS: readonly (readonly [RegExp, string])[] = [
     /^unsupported startup parameter/,
     "a connection pooler rejects settings: add ?prepare=false, and set them on the role",
   ],
+  [
+    /transaction blocks not allowed in statement pooling mode/,
+    "the connection pooler runs in statement mode, and this needs a transaction: use transaction or session mode, or connect directly",
+  ],
+  [
+    /^query_wait_timeout/,
+    "the connection pooler had no free connection in time: give its pool room for all connections of all processes",
+  ],
 ];
+
+const SILENT =
+  "the server does not answer: check that it is running and, if there is a connection pooler, that its pool has room";
 
 const GUARD = "CS001";
 // invalid_schema_name, undefined_table, undefined_column, undefined_function
@@ -149,10 +160,7 @@ export function toLedgerError(error: unknown, name: string): unknown {
     const message = `A statement on the ledger "${name}" timed out. Try again.`;
     return new CountersignError("ledger-busy", message, { details, cause: error });
   }
-  const advice =
-    ADVICE.get(code) ??
-    adviceInWords(error) ??
-    (isGone(error) ? "the server does not answer: check that it is running" : undefined);
+  const advice = ADVICE.get(code) ?? adviceInWords(error) ?? (isGone(error) ? SILENT : undefined);
   if (advice !== undefined) {
     return new CountersignError("ledger-unreachable", `The ledger "${name}" cannot be used: ${advice}.`, {
       details,

@@ -38,31 +38,39 @@ const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
 const INTEGERS: ReadonlySet<number> = new Set([20, 21, 23]);
 const BOOLEAN = 16;
 
-/** What a `postgres://` URL says, ours and the driver's apart. */
+/** How the servers of a `postgres://` URL are used. */
 export interface PostgresSettings {
   /** The URL without the password, for messages. */
   readonly name: string;
   /** The servers that may be the primary, in the order of the URL. */
   readonly hosts: readonly [ConnectionSettings, ...ConnectionSettings[]];
   readonly pool: number;
-  /** False where something between us and the server cannot keep prepared statements. */
-  readonly prepare: boolean;
+  /** A pooler stands between us and the server: a connection keeps no statements and no settings. */
+  readonly pooled: boolean;
+}
+
+/** What a `postgres://` URL says, ours and the driver's apart. */
+export interface ParsedUrl extends Omit<PostgresSettings, "pooled"> {
+  /** What the URL says of prepared statements; undefined where that must be found out. */
+  readonly prepare: boolean | undefined;
+  /** What each connection asks of the server. */
+  readonly startOptions: string;
 }
 
 /**
- * Reads `?pool=`, `?prepare=false` and `?sslmode=`; everything else is the driver's (`sslrootcert`, …).
+ * Reads `?pool=`, `?prepare=` and `?sslmode=`; everything else is the driver's (`sslrootcert`, …).
  * `?query_timeout=` in milliseconds is how long an answer may take before its connection is given up. Several hosts are
  * written as libpq has them, `postgres://user@one:5432,two:5433/database`. Throws `invalid-option` for values that make
  * no sense, and for files that cannot be read.
  */
-export function parseUrl(url: string): PostgresSettings {
+export function parseUrl(url: string): ParsedUrl {
   const [first, ...others] = splitHosts(url).map(toUrl);
   if (first === undefined) throw unreadable();
   const pool = toCount(first, "pool", { usual: DEFAULT_POOL, most: LARGEST_POOL });
   const prepare = toFlag(first, "prepare");
   const query_timeout = toCount(first, "query_timeout", { usual: QUERY_TIMEOUT_MS, most: 3_600_000 });
   checkSessionAttributes(first);
-  const toSettings = (parsed: URL): ConnectionSettings => {
+  const toHost = (parsed: URL): ConnectionSettings => {
     for (const own of OWN_PARAMETERS) parsed.searchParams.delete(own);
     settleTls(parsed);
     return {
@@ -73,12 +81,20 @@ export function parseUrl(url: string): PostgresSettings {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       types: { getTypeParser: parserOf },
-      // A pooler that cannot keep statements cannot keep settings either: there they belong to the role.
-      ...(prepare ? { options: startOptions(query_timeout) } : {}),
     };
   };
   const name = `postgres://${[first, ...others].map(({ host }) => host).join(",")}${first.pathname}`;
-  return { name, pool, prepare, hosts: [toSettings(first), ...others.map(toSettings)] };
+  const hosts = [toHost(first), ...others.map(toHost)] as const;
+  return { name, pool, prepare, hosts, startOptions: startOptions(query_timeout) };
+}
+
+/** A pooler that keeps no statements keeps no settings either: there they belong to the role. */
+export function toSettings(url: ParsedUrl, { pooled }: { readonly pooled: boolean }): PostgresSettings {
+  const { name, pool, hosts, startOptions: options } = url;
+  if (pooled) return { name, pool, hosts, pooled };
+  const [first, ...others] = hosts;
+  const withOptions = (host: ConnectionSettings): ConnectionSettings => ({ ...host, options });
+  return { name, pool, pooled, hosts: [withOptions(first), ...others.map(withOptions)] };
 }
 
 /** One URL for each host that is named. */
@@ -174,8 +190,9 @@ function toCount(
   throw invalid(`${name} is ${JSON.stringify(text)}; use a whole number from 1 to ${most}`);
 }
 
-function toFlag(url: URL, name: string): boolean {
-  const text = url.searchParams.get(name) ?? "true";
+function toFlag(url: URL, name: string): boolean | undefined {
+  const text = url.searchParams.get(name);
+  if (text === null) return undefined;
   if (text === "true" || text === "false") return text === "true";
   throw invalid(`${name} is ${JSON.stringify(text)}; use true or false`);
 }

@@ -3,9 +3,7 @@ import { createEmptyDatabase } from "../../../../test/support/postgres/database.
 import { execute } from "../../../../test/support/postgres/server.ts";
 import { useResources } from "../../../../test/support/resources.ts";
 import { SessionWriter } from "../../../engine/ledger/contract/build.ts";
-import { Database } from "../connection/database.ts";
-import { loadDriver } from "../connection/load-driver.ts";
-import { parseUrl } from "../connection/settings.ts";
+import { type Database, openDatabase as openUrl } from "../connection/index.ts";
 import { migratePostgres, openPostgresLedger } from "../open.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -26,7 +24,7 @@ async function open(url: string, options: { readonly migrate?: boolean } = {}) {
 }
 
 async function openDatabase(url: string): Promise<Database> {
-  const database = new Database(await loadDriver(), parseUrl(url));
+  const database = await openUrl(url);
   resources.add(() => database.close());
   return database;
 }
