@@ -7,7 +7,7 @@ import type { Logger } from "./log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 
 /** Parts of the server that can be left out. */
-export type RouteGroup = "adk" | "approvals" | "audit" | "health" | "web";
+export type RouteGroup = "adk" | "agui" | "approvals" | "audit" | "health" | "web";
 
 /** Returns who sends a request. Undefined or a throw gets 401. */
 export type Authenticate = (

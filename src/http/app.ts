@@ -3,6 +3,7 @@ import type { ErrorHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { onAdkError } from "./adk/errors.ts";
 import { adkRoutes } from "./adk/routes.ts";
+import { aguiRoutes } from "./agui/routes.ts";
 import type { AppOptions, RouteGroup } from "./app-options.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
@@ -30,10 +31,11 @@ export const GROUPS: Readonly<Record<RouteGroup, (site: Site) => OpenAPIHono<Htt
   approvals: approvalRoutes,
   audit: auditRoutes,
   adk: adkRoutes,
+  agui: aguiRoutes,
   web: webRoutes,
 };
 
-/** Serves apps over HTTP: the ADK's routes, the approvals API and the inbox. */
+/** Serves apps over HTTP: the ADK's routes, AG-UI, the approvals API and the inbox. */
 export function createApp(options: AppOptions): App {
   const site = new Site(options);
   const wanted: ReadonlySet<string> = new Set(options.routes ?? Object.keys(GROUPS));

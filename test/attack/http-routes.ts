@@ -195,6 +195,15 @@ export const ROUTES: { readonly [route: string]: Route } = {
     scopes: ["run"],
     asAnother: [403],
   },
+  "POST /agui/{app}": {
+    // The thread is the sender's own session, whatever its name.
+    request: at("/agui/desk", {
+      threadId: "s-pay",
+      runId: "r-1",
+      messages: [{ id: "m-1", role: "user", content: "hello" }],
+    }),
+    scopes: ["run"],
+  },
   "GET /apps/{app}/users/{user}/sessions/{session}/stream": {
     request: at(`${SESSION}/stream`),
     scopes: ["read"],

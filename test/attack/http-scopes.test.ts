@@ -66,6 +66,16 @@ const ACTS: readonly Act[] = [
       { name: `${verb} at /run`, sent: ({ pay }) => post("/run", answerOf(confirmed, pay)) },
       { name: `${verb} at /run_sse`, sent: ({ pay }) => post("/run_sse", answerOf(confirmed, pay)) },
       {
+        name: `${verb} at /agui`,
+        sent: ({ pay }) =>
+          post("/agui/desk", {
+            threadId: "s-pay",
+            runId: "r-1",
+            messages: [],
+            resume: [{ interruptId: pay, status: "resolved", payload: { approved: confirmed } }],
+          }),
+      },
+      {
         name: `${verb} at the reasoning engine`,
         sent: ({ pay }) =>
           post("/api/reasoning_engine", {

@@ -1,4 +1,5 @@
 import type { Principal } from "../../engine/index.ts";
+import type { ErrorCode } from "../../protocol/index.ts";
 import type { ReadMessage } from "../../runtime/index.ts";
 import { actingFor } from "../acting-for.ts";
 import { checkScope } from "../scopes.ts";
@@ -14,7 +15,11 @@ const MOST_RECORDED = 20;
 export async function speakerFor(
   site: Site,
   caller: Principal,
-  { user, message }: { readonly user: string; readonly message: ReadMessage },
+  {
+    user,
+    message,
+    via = "adk",
+  }: { readonly user: string; readonly message: ReadMessage; readonly via?: string },
 ): Promise<Principal> {
   const { decisions, rest } = message;
   const answersOnly = decisions.length > 0 && rest.length === 0;
@@ -22,10 +27,18 @@ export async function speakerFor(
     checkScope(caller, ...(answersOnly ? (["run", "decide"] as const) : (["run"] as const)));
     return actingFor(caller, user);
   } catch (error) {
-    const engine = await site.engine();
-    const tried = { code: "forbidden", what: "decide" } as const;
-    for (const { id } of decisions.slice(0, MOST_RECORDED))
-      await engine.decisions.noteRefusal({ confirmation: id }, tried, { by: caller, via: "adk" });
+    await noteRefused(site, decisions, { code: "forbidden", by: caller, via });
     throw error;
   }
+}
+
+/** Journals that somebody tried to decide these, and was refused before their rules were asked. */
+export async function noteRefused(
+  site: Site,
+  decisions: ReadMessage["decisions"],
+  { code, by, via }: { readonly code: ErrorCode; readonly by: Principal; readonly via: string },
+): Promise<void> {
+  const engine = await site.engine();
+  for (const { id } of decisions.slice(0, MOST_RECORDED))
+    await engine.decisions.noteRefusal({ confirmation: id }, { code, what: "decide" }, { by, via });
 }

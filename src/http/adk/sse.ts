@@ -1,4 +1,3 @@
-import type { Event } from "../../protocol/index.ts";
 import { toSseChunk } from "./wire.ts";
 
 /**
@@ -6,7 +5,7 @@ import { toSseChunk } from "./wire.ts";
  * is accepted even if nobody reads on. A client that disconnects only stops the reading.
  */
 export function toSse(
-  events: AsyncGenerator<Event>,
+  events: AsyncGenerator<object>,
   lastWords: (error: unknown) => string,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -27,7 +26,7 @@ export function toSse(
 }
 
 async function nextChunk(
-  events: AsyncGenerator<Event>,
+  events: AsyncGenerator<object>,
   lastWords: (error: unknown) => string,
 ): Promise<{ readonly chunk?: string; readonly last: boolean }> {
   try {

@@ -1,4 +1,4 @@
-import type { ErrorCode, Event, JsonObject } from "../../protocol/index.ts";
+import type { ErrorCode, Event } from "../../protocol/index.ts";
 import type { Session } from "../../runtime/index.ts";
 
 const MS_PER_SECOND = 1000;
@@ -23,6 +23,6 @@ export function toAdkSession(session: Session): Session {
 }
 
 /** One event of a stream, as its clients split it: a line and a blank one, nothing else. */
-export function toSseChunk(data: Event | JsonObject): string {
+export function toSseChunk(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
