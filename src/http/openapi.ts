@@ -27,10 +27,13 @@ export function serveOpenApi(app: OpenAPIHono<HttpEnv>, { auth, basePath }: Site
     () => {
       text ??= JSON.stringify(
         withSecurity(
-          app.getOpenAPI31Document({
-            openapi: "3.1.0",
-            info: { title: "Countersign", version: "1", description: ABOUT },
-          }),
+          withNames(
+            app.getOpenAPI31Document({
+              openapi: "3.1.0",
+              info: { title: "Countersign", version: "1", description: ABOUT },
+            }),
+            basePath,
+          ),
           { hasLogin: auth.login !== undefined, basePath },
         ),
       );
@@ -63,6 +66,20 @@ const SCHEMES = {
   },
 } as const;
 
+/** Gives every operation a name, because generators name the functions of a client after it. */
+function withNames(document: Document, basePath: string): Document {
+  const paths: Record<string, PathItem> = {};
+  for (const [path, item] of Object.entries(document.paths ?? {}) as [string, PathItem][]) {
+    const words = path.slice(basePath === "/" ? 0 : basePath.length).match(/[A-Za-z\d]+/g) ?? [];
+    const name = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join("");
+    paths[path] = eachMethod(item, (operation, method) => ({
+      operationId: `${method}${name}`,
+      ...operation,
+    }));
+  }
+  return { ...document, paths };
+}
+
 /** Describes the login, and which routes need none. A host's own login is not described. */
 function withSecurity(
   document: Document,
@@ -73,7 +90,7 @@ function withSecurity(
   const paths: Record<string, PathItem> = {};
   for (const [path, item] of Object.entries(document.paths ?? {}) as [string, PathItem][]) {
     const isForAll = isOpen(path.slice(base) || "/");
-    paths[path] = isForAll ? withoutLogin(item) : item;
+    paths[path] = isForAll ? eachMethod(item, (operation) => ({ ...operation, security: [] })) : item;
   }
   return {
     ...document,
@@ -85,7 +102,7 @@ function withSecurity(
 
 type PathItem = Readonly<Record<string, object>>;
 
-function withoutLogin(item: PathItem): PathItem {
-  const methods = Object.entries(item).map(([method, operation]) => [method, { ...operation, security: [] }]);
+function eachMethod(item: PathItem, change: (operation: object, method: string) => object): PathItem {
+  const methods = Object.entries(item).map(([method, operation]) => [method, change(operation, method)]);
   return Object.fromEntries(methods) as PathItem;
 }

@@ -147,7 +147,7 @@ function toRouteConfig(operation: Operation<unknown, unknown, unknown>): RouteCo
     request: {
       ...(params === undefined ? {} : { params: params as z.ZodObject }),
       ...(query === undefined ? {} : { query: query as z.ZodObject }),
-      ...(body === undefined ? {} : { body: { content: { "application/json": { schema: body } } } }),
+      ...(body === undefined ? {} : { body: bodyOf(body) }),
       ...(operation.headers === undefined ? {} : { headers: headerParameters(operation.headers) }),
     },
     responses: {
@@ -155,6 +155,12 @@ function toRouteConfig(operation: Operation<unknown, unknown, unknown>): RouteCo
       ...refused,
     },
   };
+}
+
+// A request without a body counts as `{}`.
+function bodyOf(schema: z.ZodType): NonNullable<NonNullable<RouteConfig["request"]>["body"]> {
+  const required = !schema.safeParse({}).success;
+  return { required, content: { "application/json": { schema } } };
 }
 
 function headerParameters(headers: { readonly [name: string]: string }): z.ZodObject {

@@ -36,10 +36,20 @@ test("the document is OpenAPI 3.1, and everything that it refers to is in it", a
 
 test("every operation has a summary, a tag, its parameters and an answer, and no two have one name", async () => {
   const paths = (await documentOf())["paths"] as JsonObject;
+  const names = new Set<unknown>();
   for (const [path, methods] of Object.entries(paths)) {
     const named = [...path.matchAll(/\{(.+?)\}/g)].map(([, name]) => name);
     for (const [method, operation] of Object.entries(methods as JsonObject)) {
-      const { summary, tags, parameters = [], responses } = operation as Record<string, JsonObject>;
+      const {
+        operationId,
+        summary,
+        tags,
+        parameters = [],
+        responses,
+      } = operation as Record<string, JsonObject>;
+      expect(operationId).toMatch(/^[a-z][A-Za-z\d]+$/);
+      expect(names.has(operationId)).toBe(false);
+      names.add(operationId);
       const inPath = (parameters as unknown as JsonObject[])
         .filter((one) => one["in"] === "path")
         .map((one) => one["name"]);
@@ -84,4 +94,15 @@ test("with a login the document says how callers prove who they are, and where n
   expect(document.paths["/auth/login"]?.["post"]?.security).toEqual([]);
   expect(document.paths["/healthz"]?.["get"]?.security).toEqual([]);
   expect(document.paths["/run"]?.["post"]?.security).toBeUndefined();
+});
+
+test("a body must be sent wherever an empty one would be refused", async () => {
+  const paths = (await documentOf())["paths"] as Record<string, Record<string, JsonObject>>;
+  const required = (path: string): unknown =>
+    (paths[path]?.["post"]?.["requestBody"] as JsonObject | undefined)?.["required"];
+  expect(required("/v1/calls")).toBe(true);
+  expect(required("/v1/calls/{key}/result")).toBe(true);
+  expect(required("/v1/confirmations/{id}/decision")).toBe(true);
+  expect(required("/agui/{app}")).toBe(true);
+  expect(required("/v1/calls/{key}/claim")).toBe(false);
 });
