@@ -61,8 +61,9 @@ export default defineConfig({
       {
         test: {
           name: "adapters",
-          include: ["test/adapters/**/*.test.ts"],
-          globalSetup: [POSTGRES, BUNDLE],
+          include: ["test/adapters/**/*.test.ts", "test/peers/*/*.long.test.ts"],
+          exclude: SHORT_ONLY,
+          globalSetup: [POSTGRES, BUNDLE, ...(LONG ? ["test/adapters/peers-setup.ts"] : [])],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -28,6 +28,9 @@ const TYPES_ONLY: ReadonlySet<string> = new Set(["countersign/runtime"]);
 /** Frameworks that leave traces of their own when they are imported: whoever uses the adapter has imported them before it. */
 const FRAMEWORKS: ReadonlyMap<string, string> = new Map([["countersign/openai-agents", "@openai/agents"]]);
 
+/** Frameworks that their adapter knows by shape only: it is used without them, and their trees are heavy. */
+const BY_SHAPE: ReadonlySet<string> = new Set(["@google/adk"]);
+
 /** Modules whose types are made of a framework's. */
 const ADAPTERS: ReadonlySet<string> = new Set(["countersign/ai-sdk", "countersign/openai-agents"]);
 
@@ -58,7 +61,9 @@ function main(consumer: string): void {
   step(`import ${root}`, () => checkRoot(probe(consumer, root)));
   step("run the demo", () => runDemo(consumer));
   step("serve a clone's examples", () => serveExamples(consumer));
-  const peers = Object.entries(manifest.peerDependencies ?? {}).map(([name, range]) => `${name}@${range}`);
+  const peers = Object.entries(manifest.peerDependencies ?? {})
+    .filter(([name]) => !BY_SHAPE.has(name))
+    .map(([name, range]) => `${name}@${range}`);
   if (peers.length > 0) {
     step("install the optional peers", () => install(consumer, peers));
   }

@@ -9,8 +9,10 @@ const MARKED =
 const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../src/index.ts"`, `"countersign"`],
   [`"../../src/index.ts"`, `"countersign"`],
+  [`"../../../src/index.ts"`, `"countersign"`],
   [`"../../src/adapters/ai-sdk/index.ts"`, `"countersign/ai-sdk"`],
   [`"../../src/adapters/openai-agents/index.ts"`, `"countersign/openai-agents"`],
+  [`"../../../src/adapters/google-adk/index.ts"`, `"countersign/google-adk"`],
   [`"../../src/a2a/index.ts"`, `"countersign/a2a"`],
   [`"../../src/client/index.ts"`, `"countersign/client"`],
   [`"../../src/http/index.ts"`, `"countersign/http"`],

@@ -1,5 +1,15 @@
 // What the tests need beside the packages: looked for, fetched where that can be done without asking anybody.
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { command, ROOT } from "./command.ts";
@@ -52,14 +62,29 @@ export async function ensureAdkWeb(): Promise<string> {
 export function ensurePeer(name: string): string {
   const folder = join(ROOT, "test", "peers", name);
   const locked = readFileSync(join(folder, "package-lock.json"), "utf8");
-  const stamp = join(folder, "node_modules", ".countersign-locked");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === locked) return folder;
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const { status, stderr } = command("npm", args, { cwd: folder, timeoutMs: 900_000 });
-  if (status !== 0)
-    throw new Error(`The packages of test/peers/${name} cannot be installed: ${stderr.trim()}`);
-  // Last, so that an install that was cut short is not taken for a whole one.
-  writeFileSync(stamp, locked);
+  const modules = join(folder, "node_modules");
+  const stamp = join(modules, ".countersign-locked");
+  const isInstalled = (): boolean => existsSync(stamp) && readFileSync(stamp, "utf8") === locked;
+  if (isInstalled()) return folder;
+  const beside = mkdtempSync(join(folder, "installing-"));
+  try {
+    for (const file of ["package.json", "package-lock.json"])
+      copyFileSync(join(folder, file), join(beside, file));
+    const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    const { status, stderr } = command("npm", args, { cwd: beside, timeoutMs: 900_000 });
+    if (status !== 0)
+      throw new Error(`The packages of test/peers/${name} cannot be installed: ${stderr.trim()}`);
+    writeFileSync(join(beside, "node_modules", ".countersign-locked"), locked);
+    // Whole or not at all: of two that install it at once, one moves it here and the other finds it.
+    if (!isInstalled()) {
+      rmSync(modules, { recursive: true, force: true });
+      renameSync(join(beside, "node_modules"), modules);
+    }
+  } catch (error) {
+    if (!isInstalled()) throw error;
+  } finally {
+    rmSync(beside, { recursive: true, force: true });
+  }
   return folder;
 }
 

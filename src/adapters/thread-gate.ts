@@ -87,6 +87,12 @@ export class ThreadGate {
     return this.#options.engine.callers.run(await this.#request(call), body, wait);
   }
 
+  /** The call, once nobody runs it any more. */
+  async finished({ id, occurrence }: FrameworkCallId, wait: WaitOptions): Promise<CallerOutcome> {
+    const { engine, app, thread } = this.#options;
+    return engine.callers.finished({ by: callerOf(app), key: callKey(thread, id, occurrence) }, wait);
+  }
+
   /** The call as it is now, if it was asked. */
   async find({ id, occurrence }: FrameworkCallId): Promise<CallerOutcome | undefined> {
     const { engine, app, thread } = this.#options;

@@ -19,15 +19,23 @@ export class Scene {
   readonly #subject: AdapterSubject;
   readonly #url: string;
   readonly #effects: string;
+  readonly #program: URL;
 
   constructor(
     resources: Resources,
-    at: { readonly subject: AdapterSubject; readonly url: string; readonly folder: string },
+    at: {
+      readonly subject: AdapterSubject;
+      readonly url: string;
+      readonly folder: string;
+      /** What is started as a process of its own. */
+      readonly program?: URL;
+    },
   ) {
     this.#resources = resources;
     this.#subject = at.subject;
     this.#url = at.url;
     this.#effects = join(at.folder, "effects.jsonl");
+    this.#program = at.program ?? PROGRAM;
   }
 
   /** Another process's engine, as far as the ledger can tell. */
@@ -53,7 +61,7 @@ export class Scene {
       state,
       ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     };
-    const child = this.#resources.child<ProgramLine>(PROGRAM, { args: [JSON.stringify(given)] });
+    const child = this.#resources.child<ProgramLine>(this.#program, { args: [JSON.stringify(given)] });
     await child.line("ready");
     return child;
   }

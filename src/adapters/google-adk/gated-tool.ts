@@ -1,0 +1,236 @@
+import { type CallerOutcome, errorText, readShape, type Shape, toldToModel } from "../../engine/index.ts";
+import { CountersignError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
+import { asApproved, isSame } from "../told.ts";
+import type { ToolRule } from "../tool-rule.ts";
+import { lastAnswers, openRequests, placeOf } from "./events.ts";
+import type { AdkSession, AdkTool, AdkToolContext } from "./host-types.ts";
+import { jsonSchemaOf } from "./json-schema.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
+
+type Args = Record<string, unknown>;
+type Request = Parameters<AdkTool["runAsync"]>[0];
+
+/** What a gated tool is given beside the tool. */
+export interface GatedToolOptions {
+  /** Without one the tool is asked about as its author says. */
+  readonly rule?: ToolRule<unknown>;
+  /** Every tool passes the gate. */
+  readonly hasPolicy: boolean;
+  readonly gateOf: (session: AdkSession, agent?: string) => ThreadGate;
+  readonly kept: KeptAnswers;
+}
+
+/** One tool behind the gate: the same tool, with a look into the ledger in place of its function. */
+export class GatedTool<Tool extends AdkTool> {
+  readonly #tool: Tool;
+  readonly #options: GatedToolOptions;
+  /** Of a schema that changes values: defaults, for instance. */
+  readonly #shape: Shape<unknown> | undefined;
+
+  constructor(tool: Tool, options: GatedToolOptions) {
+    this.#tool = tool;
+    this.#options = options;
+    // Private in the ADK's types. What it is missing from is judged by the model's own arguments.
+    const parameters: unknown = Reflect.get(tool, "parameters");
+    if (isStandardSchema(parameters)) this.#shape = readShape(parameters);
+  }
+
+  get wrapped(): Tool {
+    const runAsync = (request: Request): Promise<unknown> => this.#runAsync(request);
+    const checkRequireConfirmation = (args: Args, context?: AdkToolContext): Promise<boolean> =>
+      this.#check(args, context);
+    // Everything else is the tool's, also what a later version of the ADK may ask for.
+    return Object.create(this.#tool, {
+      runAsync: { value: runAsync },
+      checkRequireConfirmation: { value: checkRequireConfirmation },
+    }) as Tool;
+  }
+
+  /**
+   * The ADK asks this when a message says that somebody has answered, before it runs anything. Only the ledger counts:
+   * whatever is not decided there stops the run, and the session stays where it was.
+   */
+  async #check(args: Args, context?: AdkToolContext): Promise<boolean> {
+    if (context?.functionCallId === undefined || !(await this.#isGated(args, context)))
+      return this.#tool.checkRequireConfirmation(args, context);
+    const { gate, call } = await this.#call(args, context);
+    await this.#checkAsked(gate, call);
+    await this.#checkAnswered(gate, context.invocationContext.session);
+    let outcome = await gate.propose(call);
+    if (outcome.status === "executing") outcome = await gate.finished(call, waitOf(context));
+    if (waits(outcome)) throw stillWaits(outcome);
+    return true;
+  }
+
+  async #runAsync({ args, toolContext }: Request): Promise<unknown> {
+    const { kept } = this.#options;
+    const { name } = this.#tool;
+    try {
+      const answer = (await this.#isGated(args, toolContext))
+        ? await this.#gated(args, toolContext)
+        : { value: await this.#tool.runAsync({ args, toolContext }) };
+      if (answer === undefined) return waitingAnswer(toolContext, kept);
+      kept.answered(name, answer.value, toolContext);
+      return answer.value;
+    } catch (error) {
+      kept.answered(name, { error: errorText(error) }, toolContext);
+      throw error;
+    }
+  }
+
+  /** The answer, or none while the call waits. */
+  async #gated(args: Args, toolContext: AdkToolContext): Promise<{ readonly value: unknown } | undefined> {
+    const { gate, call } = await this.#call(args, toolContext);
+    const isResumed = toolContext.toolConfirmation !== undefined;
+    if (isResumed) await this.#checkAsked(gate, call);
+    else if (waits(await this.#proposed(gate, call, toolContext))) return undefined;
+    let thrown: { readonly error: unknown } | undefined;
+    const outcome = await gate.run(
+      call,
+      async (approved) => {
+        try {
+          const given = isSame(approved, call.args) ? args : await this.#parse(approved);
+          return await this.#body(given, toolContext);
+        } catch (error) {
+          thrown = { error };
+          throw error;
+        }
+      },
+      waitOf(toolContext),
+    );
+    // Somebody started it after it was looked up, and is gone: the model is told, and not asked to go on.
+    if (waits(outcome)) toolContext.invocationContext.endInvocation = true;
+    if (outcome.status === "failed" && outcome.amended === undefined && thrown !== undefined)
+      throw thrown.error;
+    return { value: toldToModel(outcome).answer };
+  }
+
+  async #proposed(
+    gate: ThreadGate,
+    call: FrameworkCall<unknown>,
+    context: AdkToolContext,
+  ): Promise<CallerOutcome> {
+    const outcome = await gate.propose(call);
+    const { confirmation, message } = outcome;
+    if (waits(outcome)) context.requestConfirmation({ hint: confirmation?.hint ?? message });
+    return outcome;
+  }
+
+  async #body(args: Args, toolContext: AdkToolContext): Promise<JsonValue | undefined> {
+    // The tool's own gate: the ledger has answered it.
+    toolContext.toolConfirmation = { hint: "", confirmed: true };
+    return (await this.#tool.runAsync({ args, toolContext })) as JsonValue | undefined;
+  }
+
+  // Fails closed: a tool whose own rule fails is asked about.
+  async #isGated(args: Args, context: AdkToolContext): Promise<boolean> {
+    const { rule, hasPolicy } = this.#options;
+    if (rule !== undefined || hasPolicy) return true;
+    try {
+      return await this.#tool.checkRequireConfirmation(args, context);
+    } catch {
+      return true;
+    }
+  }
+
+  /** A message must not raise a question, nor start a call that nobody was asked about. */
+  async #checkAsked(gate: ThreadGate, call: FrameworkCall<unknown>): Promise<void> {
+    if ((await gate.find(call)) !== undefined) return;
+    throw new CountersignError(
+      "unknown-call",
+      `Nobody was asked about the call ${call.id} of ${this.#tool.name}.`,
+    );
+  }
+
+  /** The model must not go on while another call of its turn waits. */
+  async #checkAnswered(gate: ThreadGate, { events }: AdkSession): Promise<void> {
+    const answered = new Set(lastAnswers(events).map(({ id }) => id));
+    for (const request of openRequests(events)) {
+      if (answered.has(request.id)) continue;
+      const outcome = await gate.find({ id: idOf(request) });
+      if (outcome !== undefined) throw stillWaits(outcome);
+    }
+  }
+
+  async #call(
+    raw: Args,
+    context: AdkToolContext,
+  ): Promise<{ readonly gate: ThreadGate; readonly call: FrameworkCall<unknown> }> {
+    const { name, description } = this.#tool;
+    const { functionCallId, agentName, invocationContext } = context;
+    const { session } = invocationContext;
+    const place = functionCallId === undefined ? undefined : placeOf(session.events, functionCallId);
+    if (place === undefined)
+      throw new CountersignError(
+        "invalid-option",
+        `The gated tool "${name}" was called outside of its session.`,
+      );
+    // oxlint-disable-next-line no-underscore-dangle -- the ADK's own name, public in its types
+    const schema = this.#shape?.jsonSchema ?? jsonSchemaOf(this.#tool._getDeclaration() ?? {});
+    const call = {
+      tool: { name, description, ...(schema === undefined ? {} : { schema }) },
+      rule: this.#ruleAt(raw, context),
+      args: await this.#parsed(raw),
+      id: idOf(place),
+      turn: place.event,
+    };
+    return { gate: this.#options.gateOf(session, agentName), call };
+  }
+
+  // Without a rule of its own the tool is asked about as its author says.
+  #ruleAt(raw: Args, context: AdkToolContext): ToolRule<unknown> {
+    const { rule } = this.#options;
+    const own = (): Promise<boolean> => this.#tool.checkRequireConfirmation(raw, context);
+    if (rule === undefined) return { requireConfirmation: own };
+    const hasPredicate = typeof Reflect.get(this.#tool, "requireConfirmation") === "function";
+    return rule.requireConfirmation === undefined && hasPredicate
+      ? { ...rule, requireConfirmation: own }
+      : rule;
+  }
+
+  /** The model's arguments, as the tool's own schema has them. */
+  async #parsed(raw: Args): Promise<unknown> {
+    if (this.#shape === undefined) return raw;
+    const parsed = await this.#shape.parse(raw);
+    if (parsed.ok) return parsed.value;
+    throw new Error(`Error in tool '${this.#tool.name}': ${parsed.field}: ${parsed.message}`);
+  }
+
+  /** An approver's arguments, for the tool's own schema to parse. */
+  async #parse(approved: JsonObject): Promise<Args> {
+    if (this.#shape !== undefined) asApproved(approved, await this.#parsed(approved));
+    return approved;
+  }
+}
+
+/** The id of a call: event ids are the session's, while a model may use a call's id again. */
+export function idOf({ event, callId }: { readonly event: string; readonly callId: string }): string {
+  return `${event}/${callId}`;
+}
+
+/** Is there no answer yet, or none that anybody knows? */
+export function waits({ status }: CallerOutcome): boolean {
+  return status === "pending" || status === "unknown";
+}
+
+/** What the ADK puts in place of an answer; the model does not hear it. */
+function waitingAnswer(context: AdkToolContext, kept: KeptAnswers): unknown {
+  context.actions.skipSummarization = true;
+  kept.paused(context);
+  return { error: "This tool call waits for a person's approval." };
+}
+
+function waitOf({ abortSignal }: AdkToolContext): { readonly signal?: AbortSignal } {
+  return abortSignal === undefined ? {} : { signal: abortSignal };
+}
+
+function stillWaits({ key, message }: CallerOutcome): CountersignError {
+  return new CountersignError("not-claimable", `The call ${key} cannot go on: ${message}`, {
+    details: { hint: "Run the session again with the message of `resume(session)`, when it is ready." },
+  });
+}
+
+function isStandardSchema(value: unknown): value is NonNullable<Parameters<typeof readShape>[0]> {
+  return typeof value === "object" && value !== null && "~standard" in value;
+}

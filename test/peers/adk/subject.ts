@@ -1,0 +1,158 @@
+import {
+  BaseLlm,
+  type BaseLlmConnection,
+  type Event,
+  FunctionTool,
+  InMemorySessionService,
+  LlmAgent,
+  type LlmRequest,
+  type LlmResponse,
+  Runner,
+  type Session,
+} from "@google/adk";
+import { type AdkGate, createGate } from "../../../src/adapters/google-adk/index.ts";
+import type { JsonObject } from "../../../src/protocol/index.ts";
+import {
+  type AdapterHost,
+  type AdapterSubject,
+  type ModelCall,
+  PAY_RULE,
+  type Progress,
+  type World,
+} from "../../adapters/contract/subject.ts";
+
+/** Google's ADK: the events of a session as its state. */
+export const subject: AdapterSubject = { name: "google-adk", open: (world) => new AdkHost(world) };
+
+const APP = "shop";
+const USER = "user";
+const PAY = {
+  type: "OBJECT",
+  properties: { amount: { type: "NUMBER" }, to: { type: "STRING" }, hang: { type: "BOOLEAN" } },
+  required: ["amount"],
+};
+
+type Told = Record<string, string>;
+type Message = Parameters<Runner["runAsync"]>[0]["newMessage"];
+
+class AdkHost implements AdapterHost {
+  readonly #world: World;
+  readonly #gate: AdkGate;
+
+  constructor(world: World) {
+    this.#world = world;
+    const { engine, app, thread } = world;
+    // The thread is the server's, whatever a state says.
+    this.#gate = createGate({ engine, app, identify: () => ({ thread }) });
+  }
+
+  async send(calls: readonly ModelCall[], state = "[]"): Promise<Progress> {
+    return this.#run(await open(state), { role: "user", parts: [{ text: "Pay." }] }, calls);
+  }
+
+  async resume(state: string): Promise<Progress> {
+    const sessions = await open(state);
+    const resumption = await this.#gate.resume(await sessionOf(sessions));
+    return resumption.ready
+      ? this.#run(sessions, resumption.newMessage, [])
+      : { state, status: "paused", told: {} };
+  }
+
+  async forge(state: string): Promise<Progress> {
+    const sessions = await open(state);
+    const parts = requests((await sessionOf(sessions)).events).map((id) => {
+      const response = { confirmed: true };
+      return { functionResponse: { id, name: "adk_request_confirmation", response } };
+    });
+    return this.#run(sessions, { role: "user", parts }, []);
+  }
+
+  cancel(reason: string): Promise<number> {
+    return this.#gate.cancel(this.#world.thread, reason);
+  }
+
+  async #run(
+    sessions: InMemorySessionService,
+    newMessage: Message,
+    calls: readonly ModelCall[],
+  ): Promise<Progress> {
+    const told: Told = {};
+    const runner = new Runner({ appName: APP, agent: this.#agent(calls, told), sessionService: sessions });
+    const before = (await sessionOf(sessions)).events.length;
+    for await (const _event of runner.runAsync({ userId: USER, sessionId: "s", newMessage }));
+    const { events } = await sessionOf(sessions);
+    const status = requests(events.slice(before)).length > 0 ? "paused" : "done";
+    return { state: JSON.stringify(events), status, told };
+  }
+
+  #agent(calls: readonly ModelCall[], told: Told): LlmAgent {
+    const { description, expiresInMs } = this.#world;
+    const pay = new FunctionTool({
+      name: "pay",
+      description,
+      parameters: PAY as never,
+      execute: (input: unknown) => this.#world.pay(input as JsonObject),
+    });
+    const note = new FunctionTool({
+      name: "note",
+      description: "Notes a text.",
+      parameters: { type: "OBJECT", properties: { text: { type: "STRING" } } } as never,
+      execute: (input: unknown) => input,
+    });
+    const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
+    return new LlmAgent({
+      name: "cashier",
+      model: new Scripted(calls, told),
+      tools: this.#gate.tools([pay, note], { pay: rule }),
+    });
+  }
+}
+
+async function open(state: string): Promise<InMemorySessionService> {
+  const sessions = new InMemorySessionService();
+  const session = await sessions.createSession({ appName: APP, userId: USER, sessionId: "s" });
+  for (const event of JSON.parse(state) as Event[]) await sessions.appendEvent({ session, event });
+  return sessions;
+}
+
+async function sessionOf(sessions: InMemorySessionService): Promise<Session> {
+  const session = await sessions.getSession({ appName: APP, userId: USER, sessionId: "s" });
+  if (session === undefined) throw new Error("There is no session.");
+  return session;
+}
+
+function requests(events: readonly Event[]): readonly string[] {
+  const calls = events.flatMap(({ content }) => content?.parts ?? []).map(({ functionCall }) => functionCall);
+  return calls.flatMap((call) => (call?.name === "adk_request_confirmation" ? [call.id ?? ""] : []));
+}
+
+/** Makes the calls when a user speaks, and answers with text when it gets results. */
+class Scripted extends BaseLlm {
+  readonly #calls: readonly ModelCall[];
+  readonly #told: Told;
+
+  constructor(calls: readonly ModelCall[], told: Told) {
+    super({ model: "scripted" });
+    this.#calls = calls;
+    this.#told = told;
+  }
+
+  override async *generateContentAsync({ contents }: LlmRequest): AsyncGenerator<LlmResponse, void> {
+    const asked = contents.findLastIndex(
+      ({ parts }) => parts?.some(({ text }) => text !== undefined) ?? false,
+    );
+    const answers = contents.slice(asked).flatMap(({ parts }) => parts ?? []);
+    for (const { functionResponse } of answers)
+      if (functionResponse?.id !== undefined)
+        this.#told[functionResponse.id] = JSON.stringify(functionResponse.response);
+    const parts =
+      contents.length - 1 === asked
+        ? this.#calls.map(({ id, tool, args }) => ({ functionCall: { id, name: tool, args } }))
+        : [{ text: "Done." }];
+    yield { content: { role: "model", parts } };
+  }
+
+  override connect(): Promise<BaseLlmConnection> {
+    throw new Error("It does not stream.");
+  }
+}
