@@ -1,6 +1,7 @@
+import type { MessageBook, SentMessages } from "../engine/index.ts";
 import type { Notice, NoticeType, Told } from "./channel.ts";
 import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME, type Sent } from "./failures.ts";
-import { type MessageBook, type SentMessages, subjectOf } from "./sent-messages.ts";
+import { subjectOf } from "./subject.ts";
 
 /** Notices that ask for a decision. */
 const ASKING: ReadonlySet<NoticeType> = new Set([
@@ -30,6 +31,8 @@ export interface Telling {
   readonly notice: Notice;
   readonly signal: AbortSignal;
   readonly recipients: Recipients;
+  /** Whose it is. */
+  readonly personOf: (target: string) => string | undefined;
   /** Sends it. `isFirst`: nothing about this subject was sent there before. */
   readonly send: (target: string, place: { readonly isFirst: boolean }) => Promise<Sent>;
   /** To how many it is sent at a time. Default: 1. */
@@ -74,9 +77,10 @@ function inTurn(targets: readonly string[], notice: Notice, to: SentMessages["to
   return targets.toSorted((one, other) => triedAt(one) - triedAt(other));
 }
 
-async function tellOnce({ book, notice, send }: Telling, to: string): Promise<Told> {
+async function tellOnce(telling: Telling, to: string): Promise<Told> {
+  const { book, notice, send } = telling;
   const subject = subjectOf(notice.about);
-  const { claim, target, isFirst } = await claimMessage(book, notice, to);
+  const { claim, target, isFirst } = await claimMessage(telling, to);
   if (claim.next === "nothing") return { ok: true };
   if (claim.next === "wait") return BEING_SENT;
   const sent = await send(to, { isFirst });
@@ -90,17 +94,20 @@ async function tellOnce({ book, notice, send }: Telling, to: string): Promise<To
   await book.note(subject, target, {
     claimed: claim.message,
     as: mayHaveArrived ? { ...claim.message, state: "unsure" } : "not sent",
+    because: failure.reason,
   });
   return failure;
 }
 
 /** Claims the message for this notice. Somebody who has a message already is not asked again. */
 async function claimMessage(
-  book: MessageBook,
-  { about, type, id }: Notice,
+  { book, notice, personOf }: Telling,
   target: string,
 ): ReturnType<MessageBook["claimInThread"]> {
+  const { about, type, id } = notice;
   const subject = subjectOf(about);
-  if (type !== "confirmation.requested") return book.claimInThread(subject, target, id);
-  return { claim: await book.claim(subject, target), target, isFirst: true };
+  const person = personOf(target);
+  if (type !== "confirmation.requested") return book.claimInThread(subject, target, { notice: id, person });
+  const claim = await book.claim(subject, target, person === undefined ? {} : { person });
+  return { claim, target, isFirst: true };
 }

@@ -6,6 +6,7 @@ import type {
   SessionVerification,
   SettlementInput,
   Statistics,
+  ToldPerson,
   Verification,
 } from "../engine/index.ts";
 import type { Event, JsonValue } from "../protocol/index.ts";
@@ -42,6 +43,8 @@ export interface ConfirmationsClient {
   context(id: string, options?: CallOptions): Promise<ConfirmationContext>;
   /** Checks the journal of its session. */
   verify(id: string, options?: CallOptions): Promise<SessionVerification>;
+  /** Who was told of it, by which channel, oldest first. */
+  deliveries(id: string, options?: CallOptions): Promise<{ readonly items: readonly ToldPerson[] }>;
   /**
    * Resolves once committed; the run continues by itself. If more votes are needed, the confirmation is still
    * `requested`.
@@ -187,6 +190,7 @@ function confirmationsClient(transport: Transport): ConfirmationsClient {
     get: (id, { signal } = {}) => transport.json({ path: at(id), signal }),
     context: (id, { signal } = {}) => transport.json({ path: at(id, "/context"), signal }),
     verify: (id, { signal } = {}) => transport.json({ path: at(id, "/verification"), signal }),
+    deliveries: (id, { signal } = {}) => transport.json({ path: at(id, "/deliveries"), signal }),
     decide: (id, body, { signal, idempotencyKey, wait } = {}) =>
       transport.json({
         method: "POST",

@@ -15,6 +15,7 @@ export type {
   ShownStatus,
   Statistics,
   StatisticsNumbers,
+  ToldPerson,
   Verification,
 } from "../engine/index.ts";
 export type { Content, ErrorCode, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";

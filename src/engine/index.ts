@@ -91,8 +91,13 @@ export {
   DEFAULT_DELIVERY_SETTINGS,
   type DeliveryFailure,
   type DeliverySettings,
+  MessageBook,
   OutboxWorker,
+  type SentMessage,
+  type SentMessages,
   type Told,
+  type ToldPerson,
+  toldPeople,
 } from "./deliveries/index.ts";
 export { Engine, partsOf } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";

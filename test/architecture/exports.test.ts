@@ -408,6 +408,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "StreamMessage",
     "StreamOptions",
     "StreamState",
+    "ToldPerson",
     "Verification",
     "WriteOptions",
     "createClient",

@@ -69,6 +69,11 @@ export const ROUTES: { readonly [route: string]: Route } = {
     scopes: LOOK,
     asAnother: [404],
   },
+  "GET /v1/confirmations/{id}/deliveries": {
+    request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/deliveries` }),
+    scopes: LOOK,
+    asAnother: [404],
+  },
   "POST /v1/confirmations/{id}/decision": {
     request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/decision`, body: { confirmed: true } }),
     scopes: ["decide"],

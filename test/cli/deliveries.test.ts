@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MessageBook } from "../../src/engine/index.ts";
 import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
@@ -41,6 +42,37 @@ test("lists failed deliveries: channel, number, what it was about, since when, h
   expect(folder.run(["deliveries", "--limit", "2"]).stdout).toContain("There are more");
   const checked = folder.json(["doctor"]) as { readonly findings: readonly { readonly check: string }[] };
   expect(JSON.stringify(checked)).toContain("3 messages to channels could not be delivered");
+});
+
+test("with an id, says who was told of it, by which channel, and who was not, and why", async () => {
+  const folder = makeFolder();
+  await record(folder);
+  const id = await folder.withEngine(async ({ ledger }) => {
+    const { items } = await ledger.confirmations({}, { limit: 1 });
+    const subject = items[0]?.confirmation.id ?? "";
+    await ledger.outbox.channelPlace("email");
+    const book = new MessageBook(ledger.items, "email", () => ledger.now);
+    for (const person of ["ana", "bob"]) {
+      const claim = await book.claim(subject, person, { person });
+      if (claim.next !== "send") throw new Error("It is to be sent.");
+      const { message: claimed } = claim;
+      const sent = { claimed, as: { ...claimed, state: "sent" } } as const;
+      const not = { claimed, as: "not sent", because: "550\u001b[2J full" } as const;
+      await book.note(subject, person, person === "ana" ? sent : not);
+    }
+    return subject;
+  });
+  const { code, stdout } = folder.run(["deliveries", id.slice(-8)]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^20\S+ \S+ .*email {2}ana {2}told$/m);
+  expect(stdout).toMatch(/email {2}bob {2}not told\n {4}│ 550/);
+  expect(stdout).not.toContain("\u001b[2J");
+  expect(folder.json(["deliveries", id])).toMatchObject({
+    items: [
+      { channel: "email", person: "ana", state: "sent" },
+      { person: "bob", state: "failed" },
+    ],
+  });
 });
 
 test("sends one again, once, and all of them", async () => {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Ledger } from "../../engine/index.ts";
+import { type Ledger, MessageBook } from "../../engine/index.ts";
 import type { Channel, Notice, Told } from "../channel.ts";
 import { combinedFailures, type Failure, type Sent } from "../failures.ts";
 import { askedAmong } from "../people.ts";
-import { MessageBook, subjectOf } from "../sent-messages.ts";
+import { subjectOf } from "../subject.ts";
 import { tellPeople } from "../tell-people.ts";
 import { type CheckedSettings, checkSettings, type EmailSettings } from "./email-options.ts";
 import { mailOf } from "./mail.ts";
@@ -60,7 +60,9 @@ function tellByMail(mailing: Mailing, notice: Notice, signal: AbortSignal): Prom
     const mail = { ...mailOf(notice, { isFirst }), to: address, notice: notice.id };
     return mailer.send({ ...mail, ...(isFirst ? { messageId: first } : reply) }, signal);
   };
-  return tellPeople({ book, notice, signal, recipients, send });
+  const personOf = (address: string): string | undefined =>
+    people.find(({ email }) => email === address)?.id ?? (address === operator ? "operator" : undefined);
+  return tellPeople({ book, notice, signal, recipients, personOf, send });
 }
 
 // An id in a mail must not say whose address it is.

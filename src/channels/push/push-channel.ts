@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { type Clock, type Ledger, systemClock } from "../../engine/index.ts";
+import { type Clock, type Ledger, MessageBook, systemClock } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Channel, Notice, Told } from "../channel.ts";
 import type { Failure, Sent } from "../failures.ts";
 import { isAsked } from "../people.ts";
-import { MessageBook, subjectOf } from "../sent-messages.ts";
+import { subjectOf } from "../subject.ts";
 import { asks, tellPeople } from "../tell-people.ts";
 import { encryptPush } from "./encrypt.ts";
 import { postPush } from "./post.ts";
@@ -84,7 +84,8 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
     const device = devices.get(target);
     return device === undefined ? { ok: true } : push(parts, { device, notice, signal });
   };
-  const outcome = await tellPeople({ book, notice, signal, recipients, send, atOnce: AT_ONCE });
+  const personOf = (target: string): string | undefined => devices.get(target)?.person.id;
+  const outcome = await tellPeople({ book, notice, signal, recipients, personOf, send, atOnce: AT_ONCE });
   // Somebody may have decided while it was sent, and told nobody who was not told before: then it is told again.
   const { shown = 0 } = (await book.read(book.keyOf(subject))) ?? {};
   const ended = outcome.ok && asks(notice) && shown > notice.revision ? OVERTAKEN : outcome;

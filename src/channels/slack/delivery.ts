@@ -1,7 +1,8 @@
+import type { SentMessage } from "../../engine/index.ts";
 import type { Notice, Told } from "../channel.ts";
 import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../failures.ts";
 import { askedAmong } from "../people.ts";
-import { type SentMessage, subjectOf } from "../sent-messages.ts";
+import { subjectOf } from "../subject.ts";
 import { header, section } from "./blocks.ts";
 import {
   alertOf,
@@ -53,7 +54,7 @@ function newTargets(
 
 async function tellTarget(telling: Telling, target: string): Promise<Told> {
   const { book, subject, notice } = telling;
-  const claim = await book.claim(subject, target);
+  const claim = await book.claim(subject, target, personAt(telling, target));
   if (claim.next === "wait") return BEING_SENT;
   if (claim.next === "nothing") return renew(telling, target, claim.message);
   const isOver = "id" in notice.about && notice.about.status !== "requested";
@@ -74,6 +75,12 @@ async function renew(telling: Telling, target: string, card: SentMessage): Promi
 
 function isConfigured({ people, room }: SlackSettings, target: string): boolean {
   return target === room || people.some(({ slack }) => slack === target);
+}
+
+/** Whose account it is; nobody's if it is a room. */
+function personAt({ settings }: SlackParts, target: string): Pick<SentMessage, "person"> {
+  const person = settings.people.find(({ slack }) => slack === target)?.id;
+  return person === undefined ? {} : { person };
 }
 
 interface Sending {
@@ -105,7 +112,7 @@ async function sendOnce(
   }
   const opened = await openConversation(telling, target);
   if (!opened.ok) {
-    await book.note(subject, target, { claimed, as: "not sent" });
+    await book.note(subject, target, { claimed, as: "not sent", because: opened.reason });
     return opened;
   }
   const sending: SentMessage = { ...claimed, place: opened.place, notice: telling.notice.id };
@@ -130,7 +137,7 @@ async function alert(telling: Telling, { target, card, words }: Alerting): Promi
   const { place, message: thread } = card;
   if (place === undefined || thread === undefined) return { ok: true };
   const reply = `${THREAD}${target}:${notice.id}`;
-  const claim = await book.claim(subject, reply);
+  const claim = await book.claim(subject, reply, { ...personAt(telling, target), isReply: true });
   if (claim.next === "wait") return BEING_SENT;
   if (claim.next === "nothing") return { ok: true };
   const claimed = claim.message;

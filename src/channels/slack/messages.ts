@@ -1,8 +1,7 @@
-import type { Confirmation } from "../../engine/index.ts";
+import type { Confirmation, MessageBook, SentMessage } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { Notice, NoticeType, Told } from "../channel.ts";
 import type { Failure } from "../failures.ts";
-import type { MessageBook, SentMessage } from "../sent-messages.ts";
 import type { SlackAnswer, SlackApi } from "./api.ts";
 import { type Block, section } from "./blocks.ts";
 import { buttonValue } from "./button.ts";
@@ -99,6 +98,7 @@ export async function post(telling: Telling, posting: Posting): Promise<SentMess
   await book.note(subject, target, {
     claimed: sending,
     as: isUnsure ? { ...sending, state: "unsure" } : "not sent",
+    ...(answer.ok ? {} : { because: failed(answer).reason }),
   });
   return answer.ok
     ? { ok: false, reason: "Slack's answer to chat.postMessage names no message." }

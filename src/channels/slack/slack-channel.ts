@@ -1,6 +1,5 @@
-import { type Clock, type Ledger, systemClock } from "../../engine/index.ts";
+import { type Clock, type Ledger, MessageBook, systemClock } from "../../engine/index.ts";
 import type { Channel } from "../channel.ts";
-import { MessageBook } from "../sent-messages.ts";
 import { createSlackApi } from "./api.ts";
 import { buttonKey } from "./button.ts";
 import { checkSlack } from "./check.ts";

@@ -4,12 +4,14 @@ import {
   listFailedDeliveries,
   noFailedDelivery,
   type PageRequest,
+  type ToldPerson,
+  toldPeople,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { absoluteTime, relativeTime } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
-import { shortId } from "../find-confirmation.ts";
+import { findConfirmation, shortId } from "../find-confirmation.ts";
 import { inert, type Output } from "../output.ts";
 import { withEngine } from "../wiring.ts";
 
@@ -18,12 +20,14 @@ const PAGE = 500;
 
 export const deliveries: Command = {
   name: "deliveries",
-  summary: "list messages to channels that could not be delivered, and why",
-  usage: "[--limit N]",
+  summary: "list messages to channels that could not be delivered, and why; with an id, who was told",
+  usage: "[<id>] [--limit N]",
+  words: { names: ["<id>"], optional: true },
   about:
     "A message to a channel (a webhook, for example) is undelivered when sending failed for three days, or when the " +
     "recipient rejected it. Lists each one: the channel and number to use with `deliveries retry`, what it was about, " +
-    "when it was first tried, how often, and the last error. No decision depends on these messages.",
+    "when it was first tried, how often, and the last error. With the id of a confirmation, or its last characters: who " +
+    "was told of it, by which channel, and whether that arrived. No decision depends on these messages.",
   flags: {
     limit: { type: "string", value: "N", help: `list at most this many (${USUAL_LIMIT})` },
     ...LEDGER_FLAG,
@@ -31,11 +35,20 @@ export const deliveries: Command = {
   examples: [
     { line: "deliveries", says: "the undelivered messages" },
     { line: "deliveries --json", says: "as JSON" },
+    { line: "deliveries k3f9x2ab", says: "who was told of this confirmation" },
   ],
   run(invocation) {
     const { output, flags } = invocation;
     const limit = Math.floor(flags.number("limit", 1) ?? USUAL_LIMIT);
+    const [given] = invocation.words;
     return withEngine(invocation, async ({ ledger }) => {
+      if (given !== undefined) {
+        const { confirmation } = await findConfirmation(ledger, given);
+        const items = await toldPeople(ledger, confirmation.id);
+        if (flags.has("json")) output.json({ items });
+        else printTold(output, items);
+        return EXIT.ok;
+      }
       const { items, more } = await firstOf(ledger, limit);
       if (flags.has("json")) output.json({ items, more });
       else printAll(output, items, more);
@@ -129,6 +142,22 @@ function printAll(output: Output, items: readonly FailedDelivery[], more: boolea
   output.line();
   if (more) output.prose("There are more. Use --limit to see them.");
   output.prose("`countersign deliveries retry <channel> <sequence>` sends one again; --all sends all.");
+}
+
+const STATES: Readonly<Record<ToldPerson["state"], string>> = {
+  sending: "being told",
+  sent: "told",
+  unsure: "perhaps told",
+  failed: "not told",
+};
+
+function printTold(output: Output, items: readonly ToldPerson[]): void {
+  if (items.length === 0) return output.line("No channel has told anybody.");
+  for (const { channel, person = "a room", state, at, isReply, reason } of items) {
+    const words = `${STATES[state]}${isReply ? " again" : ""}`;
+    output.line(`${absoluteTime(Date.parse(at))}  ${inert(channel)}  ${inert(person, 60)}  ${words}`);
+    if (reason !== undefined) output.quote(reason, "    ");
+  }
 }
 
 function printOne(output: Output, item: FailedDelivery): void {

@@ -32,6 +32,8 @@ export interface Outbox {
    * was before it.
    */
   channelPlace(channel: string): Promise<number>;
+  /** The names of all channels there ever were, at most a few hundred. */
+  channels(): Promise<readonly string[]>;
   /**
    * Moves the place on and puts a delivery for each of these records into the outbox, or neither. False: another
    * process has moved it since.

@@ -7,6 +7,7 @@ const CHANNEL = "channel";
 const DELIVERY = "delivery";
 const DEAD = "dead delivery";
 const MOST_TRIES = 10;
+const MOST_CHANNELS = 300;
 
 /** A delivery as it is kept, beside its channel and record. */
 interface Kept {
@@ -34,6 +35,11 @@ export class StoredOutbox implements Outbox {
     const value = (await this.#journal.lastRecord())?.seq ?? 0;
     await this.#store.change({ items: [{ kind: CHANNEL, id: channel, value, read: 0 }] });
     return (await this.#channel(channel))?.value as number;
+  }
+
+  async channels(): Promise<readonly string[]> {
+    const found = await this.#store.itemsOf(CHANNEL, { after: "", limit: MOST_CHANNELS });
+    return found.map(({ id }) => id);
   }
 
   async enqueue({ channel, from, to, seqs }: Parameters<Outbox["enqueue"]>[0]): Promise<boolean> {

@@ -1,20 +1,21 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { listFailedDeliveries } from "../../engine/index.ts";
+import { listFailedDeliveries, type ToldPerson, toldPeople } from "../../engine/index.ts";
+import { find } from "../approvals/visibility.ts";
 import { openCursor, sealCursor } from "../cursors.ts";
 import type { HttpEnv } from "../env.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { serve } from "../operation.ts";
-import { deliveryPageSchema, deliverySchema } from "../schemas/deliveries.ts";
+import { deliveryPageSchema, deliverySchema, toldPeopleSchema } from "../schemas/deliveries.ts";
 import { emptyBodySchema } from "../schemas/inputs.ts";
-import { deliveryParamsSchema, pageQuerySchema } from "../schemas/queries.ts";
-import { requireScope } from "../scopes.ts";
+import { deliveryParamsSchema, idParamsSchema, pageQuerySchema } from "../schemas/queries.ts";
+import { hasScope, requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { retryOne } from "./retry.ts";
 
 const TAG = "deliveries";
 const NO_STORE = { "cache-control": "no-store" };
 
-/** Failed deliveries, for administrators: list them and send them again. */
+/** Who was told of a confirmation; and for administrators, failed deliveries: list them and send them again. */
 export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   serve(
     routes,
@@ -39,6 +40,7 @@ export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void 
       return Response.json(page, { headers: NO_STORE });
     },
   );
+  serveToldPeople(routes, site);
   serve(
     routes,
     {
@@ -59,4 +61,33 @@ export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void 
       return Response.json(await retryOne(site, context, params), { headers: NO_STORE });
     },
   );
+}
+
+/** For everyone who may see the confirmation. What a recipient's server answered is for administrators. */
+function serveToldPeople(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/confirmations/{id}/deliveries",
+      summary: "List who was told of a confirmation, by which channel",
+      tag: TAG,
+      params: idParamsSchema,
+      answer: { description: "One item per message, oldest first", schema: toldPeopleSchema },
+      problems: [404],
+    },
+    async (context, { params: { id } }) => {
+      requireScope(context, "read", "decide", "admin");
+      const principal = context.get("principal");
+      const ledger = await site.ledger();
+      const { confirmation } = await find(ledger, id, principal);
+      const told = await toldPeople(ledger, confirmation.id);
+      const items = hasScope(principal, "admin") ? told : told.map(withoutReason);
+      return Response.json({ items }, { headers: NO_STORE });
+    },
+  );
+}
+
+function withoutReason({ reason: _reason, ...told }: ToldPerson): ToldPerson {
+  return told;
 }

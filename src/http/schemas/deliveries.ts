@@ -16,6 +16,26 @@ export const deliverySchema: z.ZodType = z
   })
   .openapi("FailedDelivery");
 
+/** Who was told of a confirmation. */
+export const toldPeopleSchema: z.ZodType = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          channel: z.string(),
+          person: z.string().optional().openapi({ description: "Absent if it went to a room." }),
+          state: z
+            .enum(["sending", "sent", "unsure", "failed"])
+            .openapi({ description: "`unsure`: it may have arrived." }),
+          at: z.iso.datetime().openapi({ description: "When the last attempt began." }),
+          isReply: z.boolean().openapi({ description: "It follows another message to the same person." }),
+          reason: z.string().optional().openapi({ description: "Why it failed. For administrators." }),
+        })
+        .openapi("ToldPerson"),
+    ),
+  })
+  .openapi("ToldPeople");
+
 /** A page of failed deliveries. */
 export const deliveryPageSchema: z.ZodType = z
   .object({ items: z.array(deliverySchema), next: z.string().optional() })

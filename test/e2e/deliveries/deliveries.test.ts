@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
-import type { Ledger } from "../../../src/engine/index.ts";
+import { type Ledger, MessageBook } from "../../../src/engine/index.ts";
 import { giveUp, requestsIn } from "../../support/ledger/failed-delivery.ts";
 import { useResources } from "../../support/resources.ts";
 import { type ApprovalsServer, startApprovalsServer, textOf } from "../approvals/approvals-server.ts";
@@ -123,4 +123,37 @@ test("the client lists them and has them sent again", async () => {
   if (first === undefined) throw new Error("Two were given up.");
   expect(await root.deliveries.retry(first)).toEqual(first);
   await expect(root.deliveries.retry(first)).rejects.toMatchObject({ status: 404, code: "unknown-delivery" });
+});
+
+test("those who may see a question see who was told of it; why not, only administrators", async () => {
+  const { server, ledger, ids } = await openDeliveries();
+  const [id = ""] = ids;
+  await ledger.outbox.channelPlace("email");
+  const book = new MessageBook(ledger.items, "email", () => ledger.now);
+  const tell = async (person: string): ReturnType<MessageBook["claim"]> =>
+    book.claim(id, `${person}@example.com`, { person });
+  const [ana, bob] = [await tell("ana"), await tell("bob")];
+  if (ana.next !== "send" || bob.next !== "send") throw new Error("Both are to be sent.");
+  await book.note(id, "ana@example.com", { claimed: ana.message, as: { ...ana.message, state: "sent" } });
+  await book.note(id, "bob@example.com", { claimed: bob.message, as: "not sent", because: "550 full" });
+  const path = `/v1/confirmations/${id}/deliveries`;
+  const told = { channel: "email", person: "ana", state: "sent", isReply: false };
+  const failed = { channel: "email", person: "bob", state: "failed", isReply: false };
+  const seen = await server.ask("ana", "GET", path);
+  expect(seen.json).toEqual({
+    items: [told, failed].map((item) => ({ ...item, at: expect.stringMatching(/^20.*Z$/) as string })),
+  });
+  expect(JSON.stringify(seen.json)).not.toContain("example.com");
+  const all = await server.ask("root", "GET", path);
+  expect(all.json).toMatchObject({ items: [told, { ...failed, reason: "550 full" }] });
+  expect((await server.ask("bob", "GET", path)).status).toBe(404);
+  // Once it arrived, it has not failed.
+  const retried = await tell("bob");
+  if (retried.next !== "send") throw new Error("It is to be sent again.");
+  await book.note(id, "bob@example.com", {
+    claimed: retried.message,
+    as: { ...retried.message, state: "sent" },
+  });
+  const later = await server.ask("root", "GET", path);
+  expect(later.json).toMatchObject({ items: [told, { person: "bob", state: "sent" }] });
 });

@@ -1,25 +1,31 @@
-import type { AuditRecord } from "countersign/client";
+import type { AuditRecord, ToldPerson } from "countersign/client";
 import { type ReactNode, useEffect, useState } from "react";
 import { ask, client } from "../../../api/client.ts";
 import type { Confirmation } from "../../../api/types.ts";
 import { At } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { JournalCheck } from "./journal-check.tsx";
-import { eventOf } from "./timeline-events.ts";
+import { eventOf, type TimelineEvent } from "./timeline-events.ts";
+import { toldEvent } from "./told-events.ts";
 
 const MOST = 100;
 
-/** What happened to the request and its call, as the journal tells it, oldest first. */
+/** What happened to the request and its call, as the journal tells it, and who was told, oldest first. */
 export function Timeline({
   confirmation: { id, status },
 }: {
   readonly confirmation: Confirmation;
 }): ReactNode {
   const [records, setRecords] = useState<readonly AuditRecord[]>([]);
+  const [told, setTold] = useState<readonly ToldPerson[]>([]);
   useEffect(() => {
     let isCurrent = true;
     ask(client.audit({ confirmation: id, limit: MOST })).then(
       (page) => isCurrent && page.ok && setRecords(page.value.items),
+      () => undefined,
+    );
+    ask(client.confirmations.deliveries(id)).then(
+      (answer) => isCurrent && answer.ok && setTold(answer.value.items),
       () => undefined,
     );
     return () => {
@@ -34,27 +40,51 @@ export function Timeline({
         <JournalCheck key={`${id} ${records.length}`} id={id} />
       </div>
       <ol className="timeline">
-        {records.map((record) => (
-          <TimelineItem key={`${record.seq} ${record.kind}`} record={record} />
+        {inOrder(records, told).map(({ key, ...line }) => (
+          <TimelineItem key={key} {...line} />
         ))}
       </ol>
     </section>
   );
 }
 
-function TimelineItem({ record }: { readonly record: AuditRecord }): ReactNode {
-  const { text, tone } = eventOf(record);
+interface Line {
+  readonly event: TimelineEvent;
+  readonly at: string;
+  /** Of the journal; a message has none. */
+  readonly record?: AuditRecord;
+}
+
+function inOrder(
+  records: readonly AuditRecord[],
+  told: readonly ToldPerson[],
+): readonly (Line & { readonly key: string })[] {
+  const lines = [
+    ...records.map((record) => ({
+      key: `${record.seq} ${record.kind}`,
+      event: eventOf(record),
+      at: record.at,
+      record,
+    })),
+    ...told.map((one, place) => ({ key: `told ${place}`, event: toldEvent(one), at: one.at })),
+  ];
+  return lines.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+}
+
+function TimelineItem({ event: { text, tone }, at, record }: Line): ReactNode {
   return (
     <li className={`timeline-${tone}`}>
       <span>
         <Words text={text} maxLength={300} />
       </span>
       <span className="small muted">
-        <At at={record.at} />
-        <span title={`Hash of its commit in the journal: ${record.hash}`}>
-          {" "}
-          · journal {record.n} · <code>{record.hash.slice(0, 8)}</code>
-        </span>
+        <At at={at} />
+        {record !== undefined && (
+          <span title={`Hash of its commit in the journal: ${record.hash}`}>
+            {" "}
+            · journal {record.n} · <code>{record.hash.slice(0, 8)}</code>
+          </span>
+        )}
       </span>
     </li>
   );

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import type { KeyValueStore } from "../engine/index.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
-import type { Notice } from "./channel.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import type { KeyValueStore } from "../ledger/index.ts";
 
 const KIND = "channel-messages";
 const KEY_LENGTH = 32;
@@ -22,6 +21,15 @@ export interface SentMessage {
   /** The medium's name of the place and of the message, where it has them. */
   readonly place?: string;
   readonly message?: string;
+  /** Whose target it is. */
+  readonly person?: string;
+  /** It follows another message to the same target. */
+  readonly isReply?: true;
+}
+
+/** A message that did not arrive, and is tried again or was given up. */
+export interface FailedMessage extends Pick<SentMessage, "at" | "person" | "isReply"> {
+  readonly reason: string;
 }
 
 /** What was sent about one subject, by target. */
@@ -31,11 +39,8 @@ export interface SentMessages {
   /** The newest revision that was shown. */
   readonly shown: number;
   readonly to: { readonly [target: string]: SentMessage };
-}
-
-/** What messages are about: the confirmation, or a call that nobody was asked about. */
-export function subjectOf(about: Notice["about"]): string {
-  return "id" in about ? about.id : JSON.stringify([about.app, about.user, about.session, about.callId]);
+  /** What did not arrive, by target. */
+  readonly failed: { readonly [target: string]: FailedMessage };
 }
 
 /** What to do about a target. `look`: it may have arrived, so ask the medium before it is sent. */
@@ -48,7 +53,12 @@ export type Claim =
 interface Noting {
   readonly claimed: SentMessage;
   readonly as: SentMessage | "not sent";
+  /** Why it was not sent. For people who may see the question; must not contain a secret. */
+  readonly because?: string;
 }
+
+/** To whom a message goes. */
+export type MessageFor = Pick<SentMessage, "person" | "isReply" | "notice">;
 
 function isStillClaimed(known: SentMessage | undefined, { claimed, as }: Noting): boolean {
   // A store that forgot the claim must not forget the message, too.
@@ -73,8 +83,7 @@ export class MessageBook {
 
   /** The key of a subject's messages. Says nothing to those who do not know the subject. */
   keyOf(subject: string): string {
-    const words = JSON.stringify([this.#channel, subject]);
-    return createHash("sha256").update(words).digest("hex").slice(0, KEY_LENGTH);
+    return messagesKey(this.#channel, subject);
   }
 
   async read(key: string): Promise<SentMessages | undefined> {
@@ -82,8 +91,8 @@ export class MessageBook {
   }
 
   /** Says what to do about a target. Of any number that ask, one is told to send or to look. */
-  async claim(subject: string, target: string): Promise<Claim> {
-    return (await this.#claim(subject, () => target)).claim;
+  async claim(subject: string, target: string, about: MessageFor = {}): Promise<Claim> {
+    return (await this.#claim(subject, () => [target, about])).claim;
   }
 
   /**
@@ -93,39 +102,37 @@ export class MessageBook {
   async claimInThread(
     subject: string,
     target: string,
-    notice: string,
+    { notice, person }: { readonly notice: string; readonly person?: string | undefined },
   ): Promise<{ readonly claim: Claim; readonly target: string; readonly isFirst: boolean }> {
-    const choose = ({ to }: SentMessages): string => {
+    const about = { notice, ...(person === undefined ? {} : { person }) };
+    const choose = ({ to }: SentMessages): readonly [string, MessageFor] => {
       const first = to[target];
-      return first === undefined || first.notice === notice ? target : `${target} ${notice}`;
+      if (first === undefined || first.notice === notice) return [target, about];
+      return [`${target} ${notice}`, { ...about, isReply: true }];
     };
-    const claimed = await this.#claim(subject, choose, notice);
+    const claimed = await this.#claim(subject, choose);
     return { ...claimed, isFirst: claimed.target === target };
   }
 
   async #claim(
     subject: string,
-    choose: (messages: SentMessages) => string,
-    notice?: string,
+    choose: (messages: SentMessages) => readonly [target: string, about: MessageFor],
   ): Promise<{ readonly claim: Claim; readonly target: string }> {
     for (;;) {
       const key = this.keyOf(subject);
       const { messages = newMessages(subject), version = 0 } = (await this.#load(key)) ?? {};
-      const target = choose(messages);
-      const claim = this.#judge(messages.to[target], notice);
+      const [target, about] = choose(messages);
+      const claim = this.#judge(messages.to[target], about);
       if (claim.next === "nothing" || claim.next === "wait") return { claim, target };
       if (await this.#put(key, withMessage(messages, target, claim.message), version))
         return { claim, target };
     }
   }
 
-  #judge(known: SentMessage | undefined, notice: string | undefined): Claim {
+  #judge(known: SentMessage | undefined, about: MessageFor): Claim {
     const now = this.#now();
     if (known?.state === "sent") return { next: "nothing", message: known };
-    if (known === undefined) {
-      const message = { state: "sending", at: now, ...(notice === undefined ? {} : { notice }) } as const;
-      return { next: "send", message };
-    }
+    if (known === undefined) return { next: "send", message: { state: "sending", at: now, ...about } };
     const { at, since = at } = known;
     if (known.state === "sending" && now < at + SENDING_MS) return { next: "wait" };
     // This attempt's time makes others wait. The first one's stays: the medium is asked for what arrived since then.
@@ -141,7 +148,7 @@ export class MessageBook {
     for (;;) {
       const { messages = newMessages(subject), version = 0 } = (await this.#load(key)) ?? {};
       if (!isStillClaimed(messages.to[target], noting)) return false;
-      const noted = withMessage(messages, target, noting.as === "not sent" ? undefined : noting.as);
+      const noted = withOutcome(messages, target, noting);
       if (await this.#put(key, noted, version)) return true;
     }
   }
@@ -161,17 +168,36 @@ export class MessageBook {
     return this.#store.put({ kind: KIND, id: key, value: toValue(messages), expiresAt }, version);
   }
 
-  async #load(
-    key: string,
-  ): Promise<{ readonly messages: SentMessages; readonly version: number } | undefined> {
-    const item = await this.#store.get(KIND, key);
-    const messages = item && readMessages(item.value);
-    return messages && { messages, version: item.version };
+  #load(key: string): ReturnType<typeof loadMessages> {
+    return loadMessages(this.#store, key);
   }
 }
 
+function messagesKey(channel: string, subject: string): string {
+  const words = JSON.stringify([channel, subject]);
+  return createHash("sha256").update(words).digest("hex").slice(0, KEY_LENGTH);
+}
+
+async function loadMessages(
+  store: Pick<KeyValueStore, "get">,
+  key: string,
+): Promise<{ readonly messages: SentMessages; readonly version: number } | undefined> {
+  const item = await store.get(KIND, key);
+  const messages = item && readMessages(item.value);
+  return messages && { messages, version: item.version };
+}
+
+/** What a channel sent about a subject; undefined where it sent nothing. */
+export async function sentMessages(
+  store: Pick<KeyValueStore, "get">,
+  channel: string,
+  subject: string,
+): Promise<SentMessages | undefined> {
+  return (await loadMessages(store, messagesKey(channel, subject)))?.messages;
+}
+
 function newMessages(subject: string): SentMessages {
-  return { subject, shown: 0, to: {} };
+  return { subject, shown: 0, to: {}, failed: {} };
 }
 
 function withMessage(messages: SentMessages, target: string, message: SentMessage | undefined): SentMessages {
@@ -179,24 +205,66 @@ function withMessage(messages: SentMessages, target: string, message: SentMessag
   return { ...messages, to: message === undefined ? rest : { ...rest, [target]: message } };
 }
 
-function toValue({ subject, shown, to }: SentMessages): JsonObject {
-  const messages = Object.entries(to).map(([target, message]) => [target, { ...message }] as const);
-  return { subject, shown, to: Object.fromEntries(messages) };
+/** What was sent is no longer failed, and what failed is no longer being sent. */
+function withOutcome(messages: SentMessages, target: string, { claimed, as, because }: Noting): SentMessages {
+  const { [target]: _before, ...failed } = messages.failed;
+  if (as !== "not sent") return withMessage({ ...messages, failed }, target, as);
+  const left = withMessage(messages, target, undefined);
+  if (because === undefined) return left;
+  const { at, person, isReply } = claimed;
+  const failure: FailedMessage = {
+    at,
+    reason: because,
+    ...(person === undefined ? {} : { person }),
+    ...(isReply === undefined ? {} : { isReply }),
+  };
+  return { ...left, failed: { ...failed, [target]: failure } };
+}
+
+function toValue({ subject, shown, to, failed }: SentMessages): JsonObject {
+  return { subject, shown, to: toValues(to), failed: toValues(failed) };
+}
+
+function toValues(messages: { readonly [target: string]: SentMessage | FailedMessage }): JsonObject {
+  return Object.fromEntries(Object.entries(messages).map(([target, message]) => [target, { ...message }]));
 }
 
 function readMessages(value: JsonValue): SentMessages | undefined {
-  if (!isJsonObject(value) || !isJsonObject(value["to"])) return undefined;
-  const { subject, shown } = value;
+  if (!isJsonObject(value)) return undefined;
+  const { subject, shown, to, failed } = value;
   if (typeof subject !== "string" || typeof shown !== "number") return undefined;
-  const to = Object.entries(value["to"]).flatMap(([target, message]) => {
-    const read = isJsonObject(message) ? readMessage(message) : undefined;
-    return read === undefined ? [] : [[target, read] as const];
+  return { subject, shown, to: readAll(to, readMessage), failed: readAll(failed, readFailure) };
+}
+
+function readAll<T>(
+  value: JsonValue | undefined,
+  read: (value: JsonObject) => T | undefined,
+): { readonly [target: string]: T } {
+  if (value === undefined || !isJsonObject(value)) return {};
+  const found = Object.entries(value).flatMap(([target, message]) => {
+    const known = isJsonObject(message) ? read(message) : undefined;
+    return known === undefined ? [] : [[target, known] as const];
   });
-  return { subject, shown, to: Object.fromEntries(to) };
+  return Object.fromEntries(found);
+}
+
+function readFailure({ at, reason, person, isReply }: JsonObject): FailedMessage | undefined {
+  if (typeof at !== "number" || typeof reason !== "string") return undefined;
+  return { at, reason, ...readFor(person, isReply) };
+}
+
+function readFor(
+  person: JsonValue | undefined,
+  isReply: JsonValue | undefined,
+): Pick<SentMessage, "person" | "isReply"> {
+  return {
+    ...(typeof person === "string" ? { person } : {}),
+    ...(isReply === true ? { isReply } : {}),
+  };
 }
 
 function readMessage(value: JsonObject): SentMessage | undefined {
-  const { state, at, since, notice, place, message } = value;
+  const { state, at, since, notice, place, message, person, isReply } = value;
   if (state !== "sending" && state !== "unsure" && state !== "sent") return undefined;
   return {
     state,
@@ -205,5 +273,6 @@ function readMessage(value: JsonObject): SentMessage | undefined {
     ...(typeof notice === "string" ? { notice } : {}),
     ...(typeof place === "string" ? { place } : {}),
     ...(typeof message === "string" ? { message } : {}),
+    ...readFor(person, isReply),
   };
 }

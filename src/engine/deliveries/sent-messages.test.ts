@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { useResources } from "../../test/support/resources.ts";
-import { ManualClock } from "../engine/index.ts";
-import { createLedger } from "../stores/index.ts";
+import { useResources } from "../../../test/support/resources.ts";
+import { createLedger } from "../../stores/index.ts";
+import { ManualClock } from "../common/index.ts";
 import { MessageBook } from "./sent-messages.ts";
 
 const resources = useResources();
@@ -29,11 +29,23 @@ test("in a thread the first notice has the first message, and every other a repl
   const { book, clock } = await createBook();
   const first = { target: "ana", isFirst: true };
   const reply = { target: "ana n2", isFirst: false };
-  expect(await book.claimInThread("q", "ana", "n1")).toMatchObject({ ...first, claim: { next: "send" } });
-  expect(await book.claimInThread("q", "ana", "n2")).toMatchObject({ ...reply, claim: { next: "send" } });
+  expect(await book.claimInThread("q", "ana", { notice: "n1" })).toMatchObject({
+    ...first,
+    claim: { next: "send" },
+  });
+  expect(await book.claimInThread("q", "ana", { notice: "n2" })).toMatchObject({
+    ...reply,
+    claim: { next: "send" },
+  });
   await clock.advance(LATER_MS);
-  expect(await book.claimInThread("q", "ana", "n1")).toMatchObject({ ...first, claim: { next: "look" } });
-  expect(await book.claimInThread("q", "ana", "n2")).toMatchObject({ ...reply, claim: { next: "look" } });
+  expect(await book.claimInThread("q", "ana", { notice: "n1" })).toMatchObject({
+    ...first,
+    claim: { next: "look" },
+  });
+  expect(await book.claimInThread("q", "ana", { notice: "n2" })).toMatchObject({
+    ...reply,
+    claim: { next: "look" },
+  });
 });
 
 test("a process that slept until another one claimed its message changes nothing", async () => {

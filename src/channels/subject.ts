@@ -1,0 +1,6 @@
+import type { Notice } from "./channel.ts";
+
+/** What messages are about: the confirmation, or a call that nobody was asked about. */
+export function subjectOf(about: Notice["about"]): string {
+  return "id" in about ? about.id : JSON.stringify([about.app, about.user, about.session, about.callId]);
+}
