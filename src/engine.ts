@@ -56,6 +56,7 @@ export {
   type ToldToModel,
   type Trace,
   type Traced,
+  type TraceLink,
   toldToModel,
   type Verdict,
   type Verification,

@@ -59,6 +59,7 @@ export {
   type ToolDefinition,
   type Trace,
   type Traced,
+  type TraceLink,
   unlessClosed,
   valueDigest,
 } from "./common/index.ts";

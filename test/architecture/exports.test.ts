@@ -189,6 +189,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "StepOptions",
     "ToldToModel",
     "Trace",
+    "TraceLink",
     "Traced",
     "Verdict",
     "Verification",

@@ -48,7 +48,7 @@ test("with an id, says who was told of it, by which channel, and who was not, an
   const folder = makeFolder();
   await record(folder);
   const id = await folder.withEngine(async ({ ledger }) => {
-    const { items } = await ledger.confirmations({}, { limit: 1 });
+    const { items } = await ledger.confirmations({ state: "open" }, { limit: 1 });
     const subject = items[0]?.confirmation.id ?? "";
     await ledger.outbox.channelPlace("email");
     const book = new MessageBook(ledger.items, "email", () => ledger.now);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { command, ROOT } from "../../scripts/command.ts";
 
 /** What the others share; they are not programs. */
-const SHARED = new Set(["check.ts", "served.ts", "shop.ts"]);
+const SHARED = new Set(["check.ts", "otlp-provider.ts", "served.ts", "shop.ts"]);
 const PROGRAMS = globSync("examples/embedding/*.ts", { cwd: ROOT })
   .filter((file) => !SHARED.has(basename(file)))
   .toSorted();

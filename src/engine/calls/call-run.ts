@@ -50,9 +50,14 @@ export class CallRun {
   }
 
   async toEnd(): Promise<Ended> {
-    const { id, tool, app } = this.#claimed.call;
+    const { confirmation, call } = this.#claimed;
+    const { id, tool, app } = call;
     const attributes = { "countersign.call": id, "countersign.tool": tool, "countersign.app": app };
-    return this.#record(await this.#parts.trace({ name: "tool", attributes }, () => this.#enter()));
+    const outcome = await this.#parts.trace({ name: "tool", attributes }, (link) => {
+      link?.(confirmation?.traceparent);
+      return this.#enter();
+    });
+    return this.#record(outcome);
   }
 
   async #enter(): Promise<EntryOutcome> {

@@ -124,9 +124,11 @@ export class Executions {
   /** Claims an approved call and runs it, if it is free and this process can. Tells whether it is still free. */
   async resume(callId: string): Promise<{ left: boolean }> {
     const attributes = { "countersign.call": callId };
-    const taken = await this.#parts.trace({ name: "claim", attributes }, () =>
-      claimReady(this.#parts, callId),
-    );
+    const taken = await this.#parts.trace({ name: "claim", attributes }, async (link) => {
+      const found = await claimReady(this.#parts, callId);
+      link?.(found.claimed?.confirmation?.traceparent);
+      return found;
+    });
     if (taken.claimed !== undefined) this.start(taken.claimed);
     if (taken.stepping !== undefined) this.step(taken.stepping);
     return { left: taken.call?.status === "ready" };

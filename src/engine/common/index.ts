@@ -30,5 +30,5 @@ export {
   type StandardSchema,
 } from "./schema.ts";
 export { bytesOf, checkRoom, fittingResponse, sessionFull, tooMuchState } from "./sizes.ts";
-export { type Trace, type Traced, untraced } from "./trace.ts";
+export { type Trace, type Traced, type TraceLink, untraced } from "./trace.ts";
 export { unlessClosed } from "./unless-closed.ts";

@@ -46,9 +46,11 @@ export class Decisions {
    */
   async decide(input: DecisionInput, acting: Acting, seen?: Snapshot): Promise<Decided | RefusedDecision> {
     const attributes = { "countersign.confirmation": input.id };
-    const decided = await this.#parts.trace({ name: "decide", attributes }, () =>
-      decide(this.#parts, input, { ...toDecider(acting), seen }),
-    );
+    const decided = await this.#parts.trace({ name: "decide", attributes }, async (link) => {
+      const result = await decide(this.#parts, input, { ...toDecider(acting), seen });
+      if (result.ok) link?.(result.confirmation.traceparent);
+      return result;
+    });
     this.#follow(decided);
     return decided;
   }

@@ -271,6 +271,8 @@ export interface ConfirmationRecord {
   readonly shownVersion: number;
   readonly status: ConfirmationStatus;
   readonly requestedAt: number;
+  /** The span that asked, as a W3C `traceparent`. */
+  readonly traceparent?: string;
   readonly expiresAt?: number;
   /** One of each person who has voted. The last one decided, once the question is approved or denied. */
   readonly votes: readonly Vote[];

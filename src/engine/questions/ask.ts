@@ -67,6 +67,7 @@ export function newConfirmation(
   },
 ): ConfirmationRecord {
   const { session, call, frame, question } = subject;
+  const traceparent = parts.trace.current?.();
   const confirmation = {
     id: confirmationId(call.session, parts.newId(now)),
     call: call.id,
@@ -86,6 +87,7 @@ export function newConfirmation(
     shownVersion: 1,
     status: "requested" as const,
     requestedAt: now,
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
     ...(question.denials === undefined ? {} : { denials: question.denials }),
     ...(question.grants === undefined ? {} : { grants: question.grants }),

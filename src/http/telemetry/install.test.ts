@@ -7,6 +7,7 @@ import {
   propagation,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   type SpanOptions,
   trace,
 } from "@opentelemetry/api";
@@ -25,8 +26,13 @@ afterEach(async () => {
   propagation.disable();
 });
 
-function newRunner(): Runner {
-  const pay = tool({ name: "pay", description: "Pays.", execute: () => ({ paid: true }) });
+function newRunner(requireConfirmation = false): Runner {
+  const pay = tool({
+    name: "pay",
+    description: "Pays.",
+    requireConfirmation,
+    execute: () => ({ paid: true }),
+  });
   const model = scripted(({ contents }) =>
     contents.length > 1 ? "done" : [{ functionCall: { name: "pay", args: {} } }],
   );
@@ -143,6 +149,7 @@ interface Recorded {
   readonly parent: string | undefined;
   readonly id: string;
   readonly attributes: Attributes;
+  readonly links: SpanContext[];
   ended: boolean;
 }
 
@@ -169,9 +176,10 @@ function recordSpans(): readonly Recorded[] {
     },
   });
   const startSpan = (name: string, options: SpanOptions = {}, context: Context = contexts.active()): Span => {
-    const id = `span${spans.length}`;
+    const id = `5a${String(spans.length).padStart(14, "0")}`;
     const parent = trace.getSpanContext(context)?.spanId;
-    const recorded: Recorded = { name, parent, id, attributes: { ...options.attributes }, ended: false };
+    const attributes = { ...options.attributes };
+    const recorded: Recorded = { name, parent, id, attributes, links: [], ended: false };
     spans.push(recorded);
     const span = trace.wrapSpanContext({ traceId: PARENT, spanId: id, traceFlags: 1 });
     span.updateName = (changed) => {
@@ -180,6 +188,10 @@ function recordSpans(): readonly Recorded[] {
     };
     span.setAttributes = (more) => {
       Object.assign(recorded.attributes, more);
+      return span;
+    };
+    span.addLink = ({ context: linked }) => {
+      recorded.links.push(linked);
       return span;
     };
     span.end = () => {
@@ -232,4 +244,27 @@ test("a request is a span below its sender's, and models and tools are spans bel
   });
   expect(attributes["gen_ai.tool.call.id"]).toBe(attributes["countersign.call"]);
   expect(inside[0]?.parent).toBe(server?.id);
+});
+
+test("what follows the wait for a person has a link to the span that asked", async () => {
+  const spans = recordSpans();
+  const { ask } = watched({ apps: { shop: newRunner(true) } });
+  const post = (path: string, body: object): Promise<Response> =>
+    ask(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  await post("/apps/shop/users/local/sessions/s1", {});
+  const newMessage = { role: "user", parts: [{ text: "pay" }] };
+  await post("/run", { appName: "shop", userId: "local", sessionId: "s1", newMessage });
+  const request = spans.find(({ name }) => name === "POST /run");
+  const { items } = (await (await ask("/v1/confirmations")).json()) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  await post(`/v1/confirmations/${items[0]?.id}/decision?wait=10`, { confirmed: true });
+  const linked = spans.filter(({ links }) => links.length > 0);
+  expect(linked.map(({ name }) => name).toSorted()).toEqual(["countersign.decide", "execute_tool pay"]);
+  for (const { links } of linked)
+    expect(links).toEqual([{ traceId: PARENT, spanId: request?.id, traceFlags: 1, isRemote: true }]);
 });

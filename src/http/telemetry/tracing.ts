@@ -1,5 +1,6 @@
 import {
   context as contexts,
+  isSpanContextValid,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -8,16 +9,40 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
-import type { Traced } from "../../engine/index.ts";
+import type { Trace, Traced, TraceLink } from "../../engine/index.ts";
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const HEX = 16;
 
 /**
  * OpenTelemetry spans for decisions, claims, tools and models: pass it as `trace` to an Engine or a Runner. Spans nest.
- * Tools and models have the names of the GenAI semantic conventions. Does nothing if the host program has not set up
+ * Tools and models have the names of the GenAI semantic conventions. What follows the wait for a person (`decide`,
+ * `claim`, `execute_tool`) has a link to the span that asked. Does nothing if the host program has not set up
  * OpenTelemetry.
  */
-export async function openTelemetry<T>(traced: Traced, work: () => Promise<T>): Promise<T> {
+export const openTelemetry: Trace = Object.assign(inSpan, { current: currentSpan });
+
+async function inSpan<T>(traced: Traced, work: (link?: TraceLink) => Promise<T>): Promise<T> {
   const { name, options } = spanOf(traced);
-  return trace.getTracer("countersign").startActiveSpan(name, options, (span) => ended(span, work));
+  const tracer = trace.getTracer("countersign");
+  return tracer.startActiveSpan(name, options, (span) =>
+    ended(span, () => work((traceparent) => linkTo(span, traceparent))),
+  );
+}
+
+function currentSpan(): string | undefined {
+  const context = trace.getActiveSpan()?.spanContext();
+  if (context === undefined || !isSpanContextValid(context)) return undefined;
+  const { traceId, spanId, traceFlags } = context;
+  return `00-${traceId}-${spanId}-${traceFlags.toString(HEX).padStart(2, "0")}`;
+}
+
+// What is stored came from this function, or from somebody who was at the database.
+function linkTo(span: Span, traceparent = ""): void {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return;
+  const context = { traceId, spanId, traceFlags: Number.parseInt(flags, HEX), isRemote: true };
+  span.addLink({ context, attributes: { "countersign.link": "request" } });
 }
 
 function spanOf({ name, attributes }: Traced): { readonly name: string; readonly options: SpanOptions } {

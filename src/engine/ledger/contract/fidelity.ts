@@ -154,6 +154,7 @@ const confirmation: Required<ConfirmationRecord> = {
   shownVersion: 5,
   status: "cancelled",
   requestedAt: 13,
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   expiresAt: 14,
   votes: [vote],
   denials: 2,
