@@ -44,7 +44,7 @@ test("lists failed deliveries: channel, number, what it was about, since when, h
   expect(JSON.stringify(checked)).toContain("3 messages to channels could not be delivered");
 });
 
-test("with an id, says who was told of it, by which channel, and who was not, and why", async () => {
+test("says who was told of a question, by which channel, and who was not, and why", async () => {
   const folder = makeFolder();
   await record(folder);
   const id = await folder.withEngine(async ({ ledger }) => {
@@ -62,12 +62,12 @@ test("with an id, says who was told of it, by which channel, and who was not, an
     }
     return subject;
   });
-  const { code, stdout } = folder.run(["deliveries", id.slice(-8)]);
+  const { code, stdout } = folder.run(["deliveries", "told", id.slice(-8)]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^20\S+ \S+ .*email {2}ana {2}told$/m);
   expect(stdout).toMatch(/email {2}bob {2}not told\n {4}│ 550/);
   expect(stdout).not.toContain("\u001b[2J");
-  expect(folder.json(["deliveries", id])).toMatchObject({
+  expect(folder.json(["deliveries", "told", id])).toMatchObject({
     items: [
       { channel: "email", person: "ana", state: "sent" },
       { person: "bob", state: "failed" },

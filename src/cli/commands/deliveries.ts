@@ -20,14 +20,12 @@ const PAGE = 500;
 
 export const deliveries: Command = {
   name: "deliveries",
-  summary: "list messages to channels that could not be delivered, and why; with an id, who was told",
-  usage: "[<id>] [--limit N]",
-  words: { names: ["<id>"], optional: true },
+  summary: "list messages to channels that could not be delivered, and why",
+  usage: "[--limit N]",
   about:
     "A message to a channel (a webhook, for example) is undelivered when sending failed for three days, or when the " +
     "recipient rejected it. Lists each one: the channel and number to use with `deliveries retry`, what it was about, " +
-    "when it was first tried, how often, and the last error. With the id of a confirmation, or its last characters: who " +
-    "was told of it, by which channel, and whether that arrived. No decision depends on these messages.",
+    "when it was first tried, how often, and the last error. No decision depends on these messages.",
   flags: {
     limit: { type: "string", value: "N", help: `list at most this many (${USUAL_LIMIT})` },
     ...LEDGER_FLAG,
@@ -35,23 +33,37 @@ export const deliveries: Command = {
   examples: [
     { line: "deliveries", says: "the undelivered messages" },
     { line: "deliveries --json", says: "as JSON" },
-    { line: "deliveries k3f9x2ab", says: "who was told of this confirmation" },
   ],
   run(invocation) {
     const { output, flags } = invocation;
     const limit = Math.floor(flags.number("limit", 1) ?? USUAL_LIMIT);
-    const [given] = invocation.words;
     return withEngine(invocation, async ({ ledger }) => {
-      if (given !== undefined) {
-        const { confirmation } = await findConfirmation(ledger, given);
-        const items = await toldPeople(ledger, confirmation.id);
-        if (flags.has("json")) output.json({ items });
-        else printTold(output, items);
-        return EXIT.ok;
-      }
       const { items, more } = await firstOf(ledger, limit);
       if (flags.has("json")) output.json({ items, more });
       else printAll(output, items, more);
+      return EXIT.ok;
+    });
+  },
+};
+
+export const deliveriesTold: Command = {
+  name: "deliveries told",
+  summary: "show who was told of a confirmation, by which channel",
+  usage: "<id>",
+  about:
+    "One line per message: when, by which channel, to whom, and whether it arrived. <id> may be the last four or more " +
+    "characters of an id. Channels that do not tell single people, such as webhooks, are not listed.",
+  words: { names: ["<id>"] },
+  flags: LEDGER_FLAG,
+  examples: [{ line: "deliveries told k3f9x2ab", says: "who was told of this confirmation" }],
+  run(invocation) {
+    const { output, flags, words } = invocation;
+    const [given = ""] = words;
+    return withEngine(invocation, async ({ ledger }) => {
+      const { confirmation } = await findConfirmation(ledger, given);
+      const items = await toldPeople(ledger, confirmation.id);
+      if (flags.has("json")) output.json({ items });
+      else printTold(output, items);
       return EXIT.ok;
     });
   },

@@ -8,7 +8,7 @@ import { auditLog } from "./audit/log.ts";
 import { auditVerify } from "./audit/verify.ts";
 import { cancel } from "./cancel.ts";
 import { channelsTest } from "./channels.ts";
-import { deliveries, deliveriesRetry } from "./deliveries.ts";
+import { deliveries, deliveriesRetry, deliveriesTold } from "./deliveries.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
 import { doctor } from "./doctor.ts";
@@ -60,6 +60,7 @@ export const COMMANDS: readonly Command[] = [
   auditLog,
   deliveries,
   deliveriesRetry,
+  deliveriesTold,
   channelsTest,
   noticesList,
   noticesAcknowledge,
