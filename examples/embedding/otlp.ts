@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,12 +15,13 @@ import { type OtlpSpan, type OtlpTraces, setUpOpenTelemetry } from "./otlp-provi
 
 // A collector's receiver for OTLP/HTTP with JSON.
 const spans: OtlpSpan[] = [];
-const collector = createServer(async (request, response) => {
+const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   assert.equal(`${request.method} ${request.url}`, "POST /v1/traces");
   const { resourceSpans } = JSON.parse(await text(request)) as OtlpTraces;
   spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
   response.setHeader("content-type", "application/json").end("{}");
-}).listen(0, "127.0.0.1");
+};
+const collector = createServer((request, response) => void receive(request, response)).listen(0, "127.0.0.1");
 await new Promise((resolve) => collector.once("listening", resolve));
 const { port } = collector.address() as AddressInfo;
 
