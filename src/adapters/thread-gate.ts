@@ -93,6 +93,12 @@ export class ThreadGate {
     return engine.callers.finished({ by: callerOf(app), key: callKey(thread, id, occurrence) }, wait);
   }
 
+  /** The call, once it is decided and nobody runs it, or as it is after the time of `wait`. */
+  async decided({ id, occurrence }: FrameworkCallId, wait: WaitOptions): Promise<CallerOutcome> {
+    const { engine, app, thread } = this.#options;
+    return engine.callers.decided({ by: callerOf(app), key: callKey(thread, id, occurrence) }, wait);
+  }
+
   /** The call as it is now, if it was asked. */
   async find({ id, occurrence }: FrameworkCallId): Promise<CallerOutcome | undefined> {
     const { engine, app, thread } = this.#options;

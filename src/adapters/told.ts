@@ -17,7 +17,7 @@ export function answerOrThrow(
 }
 
 /** An answer that is no result, as one text: a lone error as it is, anything more as JSON. */
-function errorTextOf(answer: JsonValue): string {
+export function errorTextOf(answer: JsonValue): string {
   const [only, ...others] = isJsonObject(answer) ? Object.values(answer) : [];
   return typeof only === "string" && others.length === 0 ? only : JSON.stringify(answer);
 }

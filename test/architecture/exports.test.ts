@@ -61,6 +61,10 @@ const EXPORTS = {
     types: "./dist/adapters/google-adk/index.d.ts",
     default: "./dist/adapters/google-adk/index.js",
   },
+  "./mcp-server": {
+    types: "./dist/adapters/mcp-server/index.d.ts",
+    default: "./dist/adapters/mcp-server/index.js",
+  },
   "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },
   "./package.json": "./package.json",
 };
@@ -546,6 +550,18 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "Rules",
     "ToolRule",
     "createGate",
+  ],
+  "./mcp-server": [
+    "GateServerOptions",
+    "GateableServer",
+    "GivenRule",
+    "McpAuthInfo",
+    "McpCaller",
+    "McpRequest",
+    "RegisteredTool",
+    "ServerGate",
+    "ToolRule",
+    "gateServer",
   ],
   "./testing": [
     "ChannelCase",

@@ -1,5 +1,5 @@
 import { CountersignError } from "../../protocol/index.ts";
-import { untilEnded, type WaitOptions } from "../calls/index.ts";
+import { untilDecided, untilEnded, type WaitOptions } from "../calls/index.ts";
 import type { Ledger, Snapshot } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { type PrincipalInput, toPrincipal } from "../people/index.ts";
@@ -78,6 +78,13 @@ export class CallerCalls {
   async finished(ref: CallerRef, wait: WaitOptions = {}): Promise<CallerOutcome> {
     const { call } = found(await this.#find(ref), ref.key);
     await untilEnded(this.#parts, call.id, wait);
+    return this.#outcome(call.id, ref.key);
+  }
+
+  /** As `finished`, and also resolves when the call is allowed: when its caller can go on. Throws `unknown-call`. */
+  async decided(ref: CallerRef, wait: WaitOptions = {}): Promise<CallerOutcome> {
+    const { call } = found(await this.#find(ref), ref.key);
+    await untilDecided(this.#parts, call.id, wait);
     return this.#outcome(call.id, ref.key);
   }
 

@@ -202,6 +202,18 @@ describe("waiting for a call", () => {
     expect(await callers).toMatchObject({ status: "pending" });
   });
 
+  test("for its decision ends when it may start, and when it is denied", async () => {
+    const pending = await engine.callers.propose(request());
+    expect(await engine.callers.decided(mine, { timeoutMs: 0 })).toMatchObject({ status: "pending" });
+    const waiting = engine.callers.decided(mine);
+    await approve(pending);
+    expect(await waiting).toMatchObject({ status: "allowed" });
+    const other = await engine.callers.propose(request({ key: "other" }));
+    const refused = engine.callers.decided({ ...mine, key: "other" });
+    await engine.deny(other.confirmation?.id ?? "", { by: ana });
+    expect(await refused).toMatchObject({ status: "denied" });
+  });
+
   test("ends with its signal", async () => {
     const { id } = await engine.callers.propose(request());
     const leaving = new AbortController();

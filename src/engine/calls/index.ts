@@ -34,4 +34,4 @@ export { permitFor } from "./permit.ts";
 export { recordEntry } from "./record-entry.ts";
 export { storedResult } from "./stored-result.ts";
 export { toolConfirmationOf } from "./tool-confirmation.ts";
-export { untilEnded, type WaitOptions } from "./until-ended.ts";
+export { untilDecided, untilEnded, type WaitOptions } from "./until-ended.ts";

@@ -20,10 +20,24 @@ const LOOK_MS = 3_000;
  * Resolves when the call has ended or its outcome is unknown, wherever it runs. A call whose process died is recovered
  * meanwhile, also if no worker runs.
  */
-export async function untilEnded(
+export async function untilEnded(parts: EngineParts, callId: string, wait: WaitOptions = {}): Promise<Call> {
+  return untilCall(parts, callId, wait, isOver);
+}
+
+/** The same, and also resolves when the call may start. */
+export async function untilDecided(
   parts: EngineParts,
   callId: string,
-  { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions = {},
+  wait: WaitOptions = {},
+): Promise<Call> {
+  return untilCall(parts, callId, wait, (status) => status === "ready" || isOver(status));
+}
+
+async function untilCall(
+  parts: EngineParts,
+  callId: string,
+  { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions,
+  isReached: (status: CallStatus) => boolean,
 ): Promise<Call> {
   // Keeps the process alive while somebody waits for this.
   const release = parts.clock.hold();
@@ -38,7 +52,7 @@ export async function untilEnded(
       const change = nextChange(parts.ledger);
       try {
         const call = await read(parts.ledger, callId);
-        if (isOver(call.status) || parts.clock.monotonic() >= until) return call;
+        if (isReached(call.status) || parts.clock.monotonic() >= until) return call;
         signal?.throwIfAborted();
         const ms = Math.min(lookAt, until) - parts.clock.monotonic();
         await sleepUnless(parts.clock, { ms, woken: change.happened, over });

@@ -44,6 +44,8 @@ export interface World {
 /** An adapter in the suite. */
 export interface AdapterSubject {
   readonly name: string;
+  /** Cases that cannot apply, by name, and why. */
+  readonly except?: { readonly [name: string]: string };
   open(world: World): AdapterHost;
 }
 

@@ -1,0 +1,86 @@
+import type { Confirmation, Engine } from "../../engine/index.ts";
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { ThreadGate } from "../thread-gate.ts";
+import { checkRules, type GivenRule, ONLY_POLICY, type ToolRule } from "../tool-rule.ts";
+import { GatedTool, type Gating, type McpCaller } from "./gated-tool.ts";
+import type { GateableServer, McpRequest, RegisteredTool, ToolHandler } from "./sdk.ts";
+
+/** Options of {@link gateServer}. */
+export interface GateServerOptions {
+  readonly engine: Engine;
+  /** The app that its calls are listed under. */
+  readonly app: string;
+  /** Default: the app. */
+  readonly agent?: string;
+  /**
+   * When people are asked, by the tool's name. Tools without a rule are not gated, unless the engine has a policy. Every
+   * name must be registered with `registerTool` before the server connects.
+   */
+  readonly rules: { readonly [tool: string]: GivenRule<JsonObject> };
+  /** Whose call a request is. Read it from what your server has authenticated, never from the call's arguments. */
+  readonly identify: (request: McpRequest) => McpCaller | Promise<McpCaller>;
+  /** How long a request waits for the decision before the client is told to call again. Default: 45 s; many clients give up after 60 s. */
+  readonly waitMs?: number;
+  /** The address where a person decides, such as the question's page in the inbox. Clients that can open addresses are asked to. */
+  readonly inbox?: (confirmation: Confirmation) => string;
+}
+
+/** A server's gate. */
+export interface ServerGate {
+  /** Withdraws every call of a thread that has not started. Returns how many. */
+  cancel(thread: string, reason: string): Promise<number>;
+}
+
+const WAIT_MS = 45_000;
+
+/**
+ * Puts the tools that are registered from now on behind the gate: people are asked in the ledger, and an approved call
+ * runs at most once.
+ */
+export function gateServer(server: GateableServer, options: GateServerOptions): ServerGate {
+  const { rules, waitMs = WAIT_MS, ...rest } = options;
+  if (!(waitMs >= 0 && waitMs < Number.POSITIVE_INFINITY))
+    throw new CountersignError("invalid-option", "`waitMs` must be a number of milliseconds.");
+  const { engine, app } = rest;
+  const gating: Gating = { ...rest, waitMs, server: server.server };
+  const { hasPolicy } = new ThreadGate({ engine, app, thread: app });
+  const names = new Set<string>();
+  const register = server.registerTool.bind(server);
+  server.registerTool = (name, config, handler) => {
+    const rule = ruleOf(rules, name, hasPolicy);
+    if (rule === undefined) return register(name, config, handler);
+    const gated = new GatedTool(gating, name, rule);
+    const tool = register(name, config, gated.wrap(handler) as never);
+    gated.registered = tool;
+    gateUpdates(tool, gated);
+    names.add(name);
+    return tool;
+  };
+  const connect = server.connect.bind(server);
+  server.connect = async (transport) => {
+    // A misspelt name, or a tool that was registered in another way, would have no gate.
+    checkRules(rules, names);
+    return connect(transport);
+  };
+  return { cancel: (thread, reason) => new ThreadGate({ engine, app, thread }).cancel(reason) };
+}
+
+function ruleOf(
+  rules: GateServerOptions["rules"],
+  name: string,
+  hasPolicy: boolean,
+): ToolRule<JsonObject> | undefined {
+  const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+  if (rule === true) return {};
+  if (rule !== undefined) return rule;
+  return hasPolicy ? ONLY_POLICY : undefined;
+}
+
+/** A new function of the tool is gated too. */
+function gateUpdates(tool: RegisteredTool, gated: GatedTool): void {
+  const update = tool.update.bind(tool) as (changes: object) => void;
+  tool.update = (changes: { readonly callback?: ToolHandler }) => {
+    const { callback } = changes;
+    update(callback === undefined ? changes : { ...changes, callback: gated.wrap(callback) });
+  };
+}
