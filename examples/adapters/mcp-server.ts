@@ -11,15 +11,15 @@ import { createEngine } from "../../src/index.ts";
 const engine = await createEngine({ ledger: "sqlite:mcp-server.db" });
 const server = new McpServer({ name: "shop", version: "1.0.0" });
 
-const gate = gateServer(server, {
+const gate = gateServer<{ pay: { amount: number; to: string } }>(server, {
   engine,
   app: "shop",
   // Your server knows whose connection it is: from the access token over HTTP, from the machine's user over stdio.
   identify: ({ authInfo }) => ({ thread: authInfo?.clientId ?? localUser }),
   rules: {
     pay: {
-      requireConfirmation: ({ amount }) => Number(amount) > 100,
-      hint: ({ amount, to }) => `Pay ${String(amount)} EUR to ${String(to)}?`,
+      requireConfirmation: ({ amount }) => amount > 100,
+      hint: ({ amount, to }) => `Pay ${amount} EUR to ${to}?`,
       approvers: { users: ["boss"] },
       amendable: ["amount"],
     },

@@ -10,13 +10,14 @@ import { createLedger } from "../../src/stores/index.ts";
 
 const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
 const PAY = { description: "Pays.", inputSchema: { amount: z.number() } };
+const identify = (): { thread: string } => ({ thread: "t1" });
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
 interface Shop {
   readonly engine: Engine;
   readonly server: FirstServer;
   readonly paid: number[];
-  connect(capabilities?: object): Promise<Client>;
+  readonly connect: (capabilities?: object) => Promise<Client>;
 }
 
 async function openEngine(options: Partial<ConstructorParameters<typeof Engine>[0]> = {}): Promise<Engine> {
@@ -29,7 +30,6 @@ async function shop(more: Partial<GateServerOptions> = {}): Promise<Shop> {
   const engine = more.engine ?? (await openEngine());
   const paid: number[] = [];
   const server = new FirstServer({ name: "shop", version: "1" });
-  const identify = (): { thread: string } => ({ thread: "t1" });
   gateServer(server, { engine, app: "shop", identify, rules: { pay: true }, waitMs: 0, ...more });
   server.registerTool("pay", PAY, async ({ amount }) => {
     paid.push(amount);
@@ -128,7 +128,7 @@ test("a client that gives up leaves the question open, and finds it again", asyn
   given.catch(() => {});
   await vi.waitFor(async () => expect(await engine.pending()).toHaveLength(1), PATIENCE);
   leaving.abort();
-  await expect(given).rejects.toThrow();
+  await expect(given).rejects.toThrow("abort");
   const again = pay(client);
   await decide(engine, true);
   expect(await again).toMatchObject({ structuredContent: { paid: 40 } });
@@ -141,7 +141,6 @@ describe("a gate is not left out", () => {
     [
       "registered in another way",
       ({ server }: Shop): void => {
-        // oxlint-disable-next-line typescript/no-deprecated -- what must not go unnoticed
         server.tool("refund", async () => ({ content: [] }));
       },
     ],
@@ -155,7 +154,6 @@ describe("a gate is not left out", () => {
     const engine = await openEngine();
     let runs = 0;
     const server = new McpServer({ name: "shop", version: "1" });
-    const identify = (): { thread: string } => ({ thread: "t1" });
     gateServer(server, { engine, app: "shop", identify, rules: { go: true }, waitMs: 0 });
     const tool = server.registerTool("go", {}, async () => ({ content: [] }));
     tool.update({

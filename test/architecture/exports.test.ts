@@ -560,6 +560,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "McpRequest",
     "RegisteredTool",
     "ServerGate",
+    "ToolArguments",
     "ToolRule",
     "gateServer",
   ],

@@ -5,8 +5,13 @@ import { checkRules, type GivenRule, ONLY_POLICY, type ToolRule } from "../tool-
 import { GatedTool, type Gating, type McpCaller } from "./gated-tool.ts";
 import type { GateableServer, McpRequest, RegisteredTool, ToolHandler } from "./sdk.ts";
 
+/** The arguments of a server's tools, by the tool's name. */
+export interface ToolArguments {
+  readonly [tool: string]: object;
+}
+
 /** Options of {@link gateServer}. */
-export interface GateServerOptions {
+export interface GateServerOptions<Tools extends ToolArguments = { readonly [tool: string]: JsonObject }> {
   readonly engine: Engine;
   /** The app that its calls are listed under. */
   readonly app: string;
@@ -16,7 +21,7 @@ export interface GateServerOptions {
    * When people are asked, by the tool's name. Tools without a rule are not gated, unless the engine has a policy. Every
    * name must be registered with `registerTool` before the server connects.
    */
-  readonly rules: { readonly [tool: string]: GivenRule<JsonObject> };
+  readonly rules: { readonly [tool in keyof Tools]?: GivenRule<Tools[tool]> };
   /** Whose call a request is. Read it from what your server has authenticated, never from the call's arguments. */
   readonly identify: (request: McpRequest) => McpCaller | Promise<McpCaller>;
   /** How long a request waits for the decision before the client is told to call again. Default: 45 s; many clients give up after 60 s. */
@@ -31,14 +36,23 @@ export interface ServerGate {
   cancel(thread: string, reason: string): Promise<number>;
 }
 
+interface Rules {
+  readonly [tool: string]: GivenRule<JsonObject> | undefined;
+}
+
 const WAIT_MS = 45_000;
 
 /**
  * Puts the tools that are registered from now on behind the gate: people are asked in the ledger, and an approved call
  * runs at most once.
  */
-export function gateServer(server: GateableServer, options: GateServerOptions): ServerGate {
-  const { rules, waitMs = WAIT_MS, ...rest } = options;
+export function gateServer<Tools extends ToolArguments = { readonly [tool: string]: JsonObject }>(
+  server: GateableServer,
+  options: GateServerOptions<Tools>,
+): ServerGate {
+  const { rules: given, waitMs = WAIT_MS, ...rest } = options;
+  // Each is called with the arguments of its own tool only.
+  const rules = given as Rules;
   if (!(waitMs >= 0 && waitMs < Number.POSITIVE_INFINITY))
     throw new CountersignError("invalid-option", "`waitMs` must be a number of milliseconds.");
   const { engine, app } = rest;
@@ -65,11 +79,7 @@ export function gateServer(server: GateableServer, options: GateServerOptions): 
   return { cancel: (thread, reason) => new ThreadGate({ engine, app, thread }).cancel(reason) };
 }
 
-function ruleOf(
-  rules: GateServerOptions["rules"],
-  name: string,
-  hasPolicy: boolean,
-): ToolRule<JsonObject> | undefined {
+function ruleOf(rules: Rules, name: string, hasPolicy: boolean): ToolRule<JsonObject> | undefined {
   const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
   if (rule === true) return {};
   if (rule !== undefined) return rule;

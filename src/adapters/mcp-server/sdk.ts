@@ -77,11 +77,11 @@ export function readRequest(context: unknown): OpenRequest {
   const given = context as FirstContext | SecondContext;
   if ("mcpReq" in given) {
     const { sessionId, http, mcpReq } = given;
-    const { id, signal, notify } = mcpReq;
-    return { ...whoOf(sessionId, http?.authInfo), meta: metaOf(mcpReq._meta), context, id, signal, notify };
+    const { id, signal, notify, _meta: meta } = mcpReq;
+    return { ...whoOf(sessionId, http?.authInfo), meta: metaOf(meta), context, id, signal, notify };
   }
-  const { sessionId, authInfo, requestId: id, signal, sendNotification: notify } = given;
-  return { ...whoOf(sessionId, authInfo), meta: metaOf(given._meta), context, id, signal, notify };
+  const { sessionId, authInfo, requestId: id, signal, sendNotification: notify, _meta: meta } = given;
+  return { ...whoOf(sessionId, authInfo), meta: metaOf(meta), context, id, signal, notify };
 }
 
 function whoOf(

@@ -25,7 +25,11 @@ type Reply = (args: JsonObject) => Promise<{ content: { type: "text"; text: stri
 /** A server with the two tools, once it is gated. */
 interface Registering {
   readonly server: GateableServer;
-  register(tools: { readonly description: string; readonly pay: Reply; readonly note: Reply }): void;
+  readonly register: (tools: {
+    readonly description: string;
+    readonly pay: Reply;
+    readonly note: Reply;
+  }) => void;
 }
 
 const NO_TURNS = "MCP has no turns: each call is answered by itself.";
@@ -92,7 +96,7 @@ class McpHost implements AdapterHost {
       engine,
       app,
       // Whatever the client says, it is the server that knows whose connection it is.
-      identify: ({ meta }) => ({ thread, ...(hasIds ? { callId: String(meta["callId"]) } : {}) }),
+      identify: ({ meta }) => ({ thread, ...(hasIds ? { callId: meta["callId"] as string } : {}) }),
       rules: { pay: { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) } },
       waitMs: 0,
     });
@@ -147,8 +151,8 @@ class McpHost implements AdapterHost {
 }
 
 /** Of a call that has no outcome yet. */
-function statusIn({ _meta: meta }: { readonly _meta?: { readonly [name: string]: unknown } }): unknown {
-  const call = meta?.["countersign/call"];
+function statusIn({ _meta: meta }: { readonly _meta?: object | undefined }): unknown {
+  const call = isJsonObject(meta) ? meta["countersign/call"] : undefined;
   return isJsonObject(call) ? call["status"] : undefined;
 }
 
