@@ -156,6 +156,28 @@ test("what is read from a text is the document that it was made from", () => {
   );
 });
 
+test("a row that was written before is written again where what it left out is no longer beside it", () => {
+  const working = {
+    id: `${KEY}.f1`,
+    session: KEY,
+    app: "bank",
+    agent: "bot",
+    path: ["bot"],
+    invocation: "e-1",
+  };
+  const shared = { session: KEY, app: "bank", agent: "bot" };
+  const one = { ...shared, id: `${KEY}.c1`, frame: working.id, wireId: "c1" };
+  const asked = { ...shared, id: `adk-${KEY}1`, call: one.id, path: ["bot"], invocation: "e-1", votes: [] };
+  const before = { head: HEAD, frames: [working], calls: [one], confirmations: [asked], steps: [] };
+  const moved = { ...working, agent: "other", path: ["other"], invocation: "e-2" };
+  for (const change of [{}, { frames: [moved] }, { frames: [] }, { calls: [] }, {}]) {
+    const after = { ...before, ...change } as unknown as SessionDocument;
+    const read = readDocumentText(KEY, HEAD, documentText(KEY, after));
+    expect(read.calls).toMatchObject(after.calls);
+    expect(read.confirmations).toMatchObject(after.confirmations);
+  }
+});
+
 test("a member that nobody knew of when this was written is kept", () => {
   const ours = { id: `${KEY}.c1`, frame: `${KEY}.f1`, mood: "good", also: { id: `${KEY}.c1` } };
   const given = { head: HEAD, frames: [], calls: [ours], confirmations: [], steps: [] };

@@ -9,6 +9,7 @@ import type {
   StepRecord,
   Vote,
 } from "../ledger/index.ts";
+import type { Principal } from "../people/index.ts";
 
 /** Members whose values are too long for a document: which log row of the session has the whole of each. */
 export interface LongMembers {
@@ -100,25 +101,68 @@ const LONG: ReadonlyMap<string, Name> = new Map(
  * or its frame; and what most rows say.
  */
 export function documentText(key: string, document: SessionDocument): string {
-  const { app: _app, user: _user, id: _id, ...head } = document.head;
+  const { app: _app, user: _user, id: _id, open, ready, ...head } = document.head;
   const { frames, calls, confirmations, steps, grants } = document;
   const session = { key, ...document };
-  return JSON.stringify({
-    head,
-    frames: frames.map((row) => shorten(row, usualFrame(row, session), key)),
-    calls: calls.map((row) => shorten(row, usualCall(row, session), key)),
-    confirmations: confirmations.map((row) => {
-      const votes = row.votes.map((vote) => shorten(vote, usualVote(vote), key));
-      return shorten({ ...row, votes }, usualConfirmation(row, session), key);
-    }),
-    ...(steps.length === 0 ? {} : { steps: steps.map((row) => shorten(row, {}, key)) }),
-    // As they are: few sessions have any.
-    ...(grants === undefined ? {} : { grants }),
+  const counts = { ...(open === 0 ? {} : { open }), ...(ready === 0 ? {} : { ready }) };
+  const texts = [
+    `"head":${JSON.stringify({ ...head, ...counts })}`,
+    listText("frames", frames, (row) =>
+      rowText(row, undefined, () => shorten(row, usualFrame(row, session), key)),
+    ),
+    listText("calls", calls, (row) => callText(row, session)),
+    listText("confirmations", confirmations, (row) => confirmationText(row, session)),
+  ];
+  if (steps.length > 0)
+    texts.push(listText("steps", steps, (row) => rowText(row, undefined, () => shorten(row, {}, key))));
+  // As they are: few sessions have any.
+  if (grants !== undefined) texts.push(`"grants":${JSON.stringify(grants)}`);
+  return `{${texts.join(",")}}`;
+}
+
+function listText<Row>(name: string, rows: readonly Row[], textOf: (row: Row) => string): string {
+  return `"${name}":[${rows.map(textOf).join(",")}]`;
+}
+
+function callText(row: Packed<CallRecord>, session: Session): string {
+  const frame = byId(session.frames, row.frame);
+  return rowText(row, frame, () => shorten(row, usualCall(row, session), session.key));
+}
+
+function confirmationText(row: Packed<ConfirmationRecord>, session: Session): string {
+  const { key } = session;
+  const frame = byId(session.frames, byId(session.calls, row.call)?.frame);
+  return rowText(row, frame, () => {
+    const votes = row.votes.map((vote) => {
+      const by = shorten(vote.by, USUAL_VOTER, key);
+      return shorten({ ...vote, by }, usualVote(vote), key);
+    });
+    return shorten({ ...row, votes }, usualConfirmation(row, session), key);
   });
 }
 
+/** The text of a row, and what of its frame it was made with. A row never changes. */
+interface RowText {
+  readonly text: string;
+  readonly beside: readonly unknown[];
+}
+
+const rowTexts = new WeakMap<object, RowText>();
+const NO_FRAME: readonly unknown[] = [];
+
+/** With a commit few rows change: the others are not encoded again. */
+function rowText(row: object, frame: FrameRecord | undefined, shortened: () => object): string {
+  const beside = frame === undefined ? NO_FRAME : [frame.agent, frame.path, frame.invocation];
+  const known = rowTexts.get(row);
+  if (known !== undefined && isSameList(known.beside, beside)) return known.text;
+  const text = JSON.stringify(shortened());
+  rowTexts.set(row, { text, beside });
+  return text;
+}
+
 interface Short {
-  readonly head: Omit<SessionHead, keyof SessionName>;
+  readonly head: Omit<SessionHead, keyof SessionName | "open" | "ready"> &
+    Partial<Pick<SessionHead, "open" | "ready">>;
   readonly frames: readonly object[];
   readonly calls: readonly object[];
   readonly confirmations: readonly { readonly V: readonly object[] }[];
@@ -129,7 +173,7 @@ interface Short {
 /** The document that a text was made from. */
 export function readDocumentText(key: string, { app, user, id }: SessionName, text: string): SessionDocument {
   const short = JSON.parse(text) as Short;
-  const head = { app, user, id, ...short.head };
+  const head = { app, user, id, open: 0, ready: 0, ...short.head };
   const frames = short.frames.map((each) => {
     const row = lengthen(each, key) as FrameRecord;
     return { ...usualFrame(row, { key, head }), ...row };
@@ -142,7 +186,8 @@ export function readDocumentText(key: string, { app, user, id }: SessionName, te
     const row = lengthen(each, key) as ConfirmationRecord;
     const votes = each.V.map((given) => {
       const vote = lengthen(given, key) as Vote;
-      return { ...usualVote(vote), ...vote };
+      const by = { ...USUAL_VOTER, ...lengthen(vote.by, key) } as Principal;
+      return { ...usualVote({ by }), ...vote, by };
     });
     return { ...usualConfirmation(row, { key, head, frames, calls }), ...row, votes };
   });
@@ -204,9 +249,11 @@ function usualConfirmation(
   };
 }
 
-function usualVote({ by }: Vote): Usual<Vote> {
+function usualVote({ by }: Pick<Vote, "by">): Usual<Vote> {
   return { person: by.id };
 }
+
+const USUAL_VOTER: Usual<Principal> = { roles: [], scopes: [] };
 
 function byId<Row extends { readonly id: string }>(
   rows: readonly Row[],
