@@ -40,8 +40,8 @@ export function loadedSession(n: number): string {
 export async function loadHistory(file: string, events: number, sessions: number): Promise<void> {
   const digestKey = await createLedgerFile(file);
   const now = Date.now();
-  const event = JSON.stringify({ ...userEvent(INVOCATION), id: "0".repeat(26), timestamp: now });
-  const body = rowBody([], [event]);
+  const event = JSON.stringify({ ...userEvent(INVOCATION), id: "0".repeat(26) });
+  const body = rowBody("", [], [event]);
   const digest = bodyDigest(digestKey, body);
   fill(file, (tables) => {
     for (let session = 0; session < sessions; session += 1) {

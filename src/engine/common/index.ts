@@ -6,7 +6,7 @@
  */
 
 export { type Clock, jitter, systemClock } from "./clock.ts";
-export { copyJson } from "./copy-json.ts";
+export { copyJson, throughJson } from "./copy-json.ts";
 export { bodyDigest, definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
 export { errorText } from "./error-text.ts";
 export { hmac } from "./hmac.ts";

@@ -19,7 +19,7 @@ export class SessionCache {
   /** As the last commit left it. Not the draft itself: what that holds would live as long as this. */
   #session: SessionRecord | undefined;
   #isErased = false;
-  #events: (StoredEvent | string)[] = [];
+  #events: StoredEvent[] = [];
   #firstSeq = 1;
   #rest: { readonly session: SessionRecord; readonly asked: readonly AskedCall[] } | undefined;
 
@@ -33,7 +33,7 @@ export class SessionCache {
     }
     this.#session = sessionAfter;
     this.#isErased = draft.isErased;
-    for (const text of draft.eventTexts) this.#events.push(text);
+    for (const event of draft.events) this.#events.push(event);
   }
 
   /** May it be kept while nothing runs? Not if its session was erased. */
@@ -56,7 +56,7 @@ export class SessionCache {
     const session = this.#session;
     if (session === undefined || session !== this.#rest?.session || this.#firstSeq > after + 1)
       return undefined;
-    const events = this.#eventsFrom(after + 1 - this.#firstSeq);
+    const events = this.#events.slice(after + 1 - this.#firstSeq);
     return { session, events, asked: this.#rest.asked };
   }
 
@@ -71,15 +71,6 @@ export class SessionCache {
       this.#events = [...events];
       this.#firstSeq = 1;
     }
-    return this.#eventsFrom(0);
-  }
-
-  /** Read from their texts, each once. */
-  #eventsFrom(start: number): readonly StoredEvent[] {
-    for (let place = start; place < this.#events.length; place += 1) {
-      const text = this.#events[place];
-      if (typeof text === "string") this.#events[place] = JSON.parse(text) as StoredEvent;
-    }
-    return this.#events.slice(start) as StoredEvent[];
+    return this.#events.slice();
   }
 }

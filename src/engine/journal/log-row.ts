@@ -10,9 +10,19 @@ import type { JournalRecord, LogRow } from "../ledger/index.ts";
 /** Positions of records: so many fit into one line of the log. */
 const PER_ROW = 4_096;
 
-/** What a commit says has happened, as the body of its line. All are given as JSON. */
-export function rowBody(records: readonly string[], events: readonly string[]): string {
-  return `{"records":[${records.join(",")}],"events":[${events.join(",")}]}`;
+/** In a body it stands for the key of its session. JSON has this character only escaped, so no text has it by itself. */
+const OWN_KEY = "\u0001";
+/** As long as the keys are that the engine makes. */
+const LONG_KEY = 26;
+
+/**
+ * What a commit of a session says has happened, as the body of its line. All are given as JSON. An event without a time has
+ * that of the line.
+ */
+export function rowBody(session: string, records: readonly string[], events: readonly string[]): string {
+  const told = records.length === 0 ? "" : `"records":[${records.join(",")}],`;
+  const body = `{${told}"events":[${events.join(",")}]}`;
+  return session.length < LONG_KEY ? body : body.replaceAll(session, OWN_KEY);
 }
 
 /** How many records one commit may have. */
@@ -33,23 +43,28 @@ export function recordsOf(row: LogRow): readonly JournalRecord[] {
   }));
 }
 
-function bodiesOf({ kinds, body }: LogRow): readonly JsonValue[] {
+function bodiesOf({ session, kinds, body }: LogRow): readonly JsonValue[] {
   if (body === null) return [];
-  const parsed = parsedBody(body);
+  const parsed = parsedBody(session, body);
   const records = parsed?.["records"];
   return isJsonArray(records) ? records : kinds.map(() => body);
 }
 
 /** The events of a line; none where its body is gone. */
-export function eventsOf({ body }: Pick<LogRow, "body">): readonly StoredEvent[] {
-  const events = body === null ? undefined : parsedBody(body)?.["events"];
-  return isJsonArray(events) ? (events as unknown as readonly StoredEvent[]) : [];
+export function eventsOf({
+  session,
+  at,
+  body,
+}: Pick<LogRow, "session" | "at" | "body">): readonly StoredEvent[] {
+  const events = body === null ? undefined : parsedBody(session, body)?.["events"];
+  if (!isJsonArray(events)) return [];
+  return events.map((event) => ({ timestamp: at, ...(event as JsonObject) }) as unknown as StoredEvent);
 }
 
 // Written by this code, or by somebody who was at the database: then it may be anything.
-function parsedBody(body: string): JsonObject | undefined {
+function parsedBody(session: string, body: string): JsonObject | undefined {
   try {
-    const parsed: unknown = JSON.parse(body);
+    const parsed: unknown = JSON.parse(body.replaceAll(OWN_KEY, session));
     return isJsonObject(parsed) ? parsed : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
-import { CountersignError, type StoredEvent } from "../../protocol/index.ts";
-import { bodyDigest, checkSessionName } from "../common/index.ts";
+import { CountersignError, type JsonObject, type StoredEvent } from "../../protocol/index.ts";
+import { bodyDigest, checkSessionName, throughJson } from "../common/index.ts";
 import {
   type BodyOf,
   CHAIN_START,
@@ -89,11 +89,6 @@ export class Draft {
     this.#previousHash = isNew ? CHAIN_START : session.chain.hash;
   }
 
-  /** The same as they will be read: nothing but JSON, and nobody else's to change. */
-  get eventTexts(): readonly string[] {
-    return this.#eventTexts;
-  }
-
   /** The session's version that this is to be committed against. */
   get versionBefore(): number {
     return this.#session.version;
@@ -129,7 +124,7 @@ export class Draft {
     return this.#deletedAt !== undefined || this.#before.deletedAt !== undefined;
   }
 
-  /** The events of this draft, as they will be stored. */
+  /** The events of this draft, as they will be read: nothing but JSON, and nobody else's to change. */
   get events(): readonly StoredEvent[] {
     return this.#events;
   }
@@ -286,12 +281,16 @@ export class Draft {
   /** Appends an event; returns it as it will be stored. */
   event(draft: EventDraft): StoredEvent {
     // Neither member may come before the spread: `draft` is typed without them but open to extras.
-    const event = {
+    const told: { [member: string]: unknown } = {
       ...draft,
       id: draft.id ?? this.#parts.newId(this.now),
-      timestamp: this.now,
-    } as StoredEvent;
-    const text = JSON.stringify(event);
+      // Not in the text: it is the time of the log row.
+      timestamp: undefined,
+    };
+    const text = JSON.stringify(told);
+    told["timestamp"] = this.now;
+    // A tool or a model may go on to change what they gave.
+    const event = throughJson(told as JsonObject) as unknown as StoredEvent;
     this.#assertOpen();
     this.#events.push(event);
     this.#eventTexts.push(text);
@@ -361,7 +360,7 @@ export class Draft {
   /** Hashed once: nothing is added to what has a hash. */
   #logRow(): Commit["log"] {
     if (this.#row !== undefined) return this.#row;
-    const body = rowBody(this.#bodies, this.#eventTexts);
+    const body = rowBody(this.sessionKey, this.#bodies, this.#eventTexts);
     const unhashed = {
       session: this.sessionKey,
       n: this.#session.version + 1,

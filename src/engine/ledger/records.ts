@@ -325,7 +325,7 @@ export interface LogRow {
   readonly hash: string;
   /** How many events the session has with this line. */
   readonly events: number;
-  /** Its records and events as JSON. Null once erased; the digest stays, so the chain still verifies. */
+  /** Its records and events as JSON, see `rowBody`. Null once erased; the digest stays, so the chain still verifies. */
   readonly body: string | null;
 }
 

@@ -171,8 +171,8 @@ function logRowOf(
   const { hint, why } = shown;
   const about = { confirmation: id, call: call.id, tool, round, argsDigest, app, agent, path, user };
   const record = { ...about, requesters, args, hint, why, requirements, definitionDigest, expiresAt };
-  const texts = eventsOf(n, now).map((event) => JSON.stringify(event));
-  const body = rowBody([JSON.stringify(record)], texts);
+  const texts = eventsOf(n).map((event) => JSON.stringify(event));
+  const body = rowBody(session, [JSON.stringify(record)], texts);
   const row = {
     session,
     n: 1,
@@ -285,7 +285,7 @@ function recordsOf(
 }
 
 /** What was said in each session, up to the question. */
-function eventsOf(n: number, timestamp: number): readonly unknown[] {
+function eventsOf(n: number): readonly unknown[] {
   const functionCall = { id: WIRE_ID, name: FULL.tool, args: FULL.args };
   const drafts = [
     {
@@ -298,7 +298,7 @@ function eventsOf(n: number, timestamp: number): readonly unknown[] {
       asks: [{ id: fullSession(n).confirmation, call: functionCall, hint: "Approve it?" }],
     },
   ];
-  return drafts.map((draft, i) => ({ id: `${i}-${n}`, timestamp, invocationId: INVOCATION, ...draft }));
+  return drafts.map((draft, i) => ({ id: `${i}-${n}`, invocationId: INVOCATION, ...draft }));
 }
 
 /** One in a thousand is given up; the second half of a channel waits for its time. */

@@ -112,6 +112,7 @@ function buildLogRow(
     hash: `hash-${n}`,
     events,
     body: rowBody(
+      session,
       records.map(({ body }) => JSON.stringify(body)),
       said.map(({ event }) => JSON.stringify(event)),
     ),
