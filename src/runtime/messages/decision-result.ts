@@ -1,4 +1,5 @@
 import {
+  type Confirmation,
   type Decided,
   type DecisionResult,
   type PrincipalInput,
@@ -31,9 +32,14 @@ export function decisionResult(
     return finish().finally(release);
   };
   let finished: Promise<Turn> | undefined;
+  let shown: Confirmation | undefined;
   return {
     ok,
-    confirmation: toConfirmation({ confirmation, call, session }, toPrincipal(by)),
+    // Made when it is looked at: most callers only wait for what follows.
+    get confirmation() {
+      shown ??= toConfirmation({ confirmation, call, session }, toPrincipal(by));
+      return shown;
+    },
     repeated,
     get finished() {
       if (finished === undefined) {
