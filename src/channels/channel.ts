@@ -1,4 +1,5 @@
-import type { Confirmation, Told, VoteDelegation } from "../engine/index.ts";
+import type { Confirmation, Told } from "../engine/index.ts";
+import type { PeopleKnown } from "./people.ts";
 import type { Receive, Serve } from "./inbound.ts";
 
 export type { Told } from "../engine/index.ts";
@@ -39,8 +40,8 @@ export interface Notice {
   readonly at: number;
   /** With declared secrets redacted. Its texts are a model's or a stranger's: show them as data, never as markup. */
   readonly about: Confirmation | NotedCall;
-  /** Who votes for whom now: for `askedAmong`. */
-  readonly delegations?: readonly VoteDelegation[];
+  /** What is known about people now: for `askedAmong`. */
+  readonly known?: PeopleKnown;
   /** The link to its card. Opening it decides nothing. */
   readonly link?: string;
 }

@@ -3,6 +3,7 @@ import {
   DEFAULT_DELIVERY_SETTINGS,
   type DeliveryFailure,
   type DeliverySettings,
+  type Directory,
   type Ledger,
   OutboxWorker,
   systemClock,
@@ -17,6 +18,8 @@ export interface DeliveriesOptions extends Partial<DeliverySettings> {
   readonly channels: readonly Channel[];
   /** Where a person decides a confirmation. */
   readonly link?: (confirmationId: string) => string;
+  /** What the policy says about people, if the engine has one: pass the policy. */
+  readonly directory?: Directory;
   readonly clock?: Clock;
   readonly onFailure?: (failure: DeliveryFailure) => void;
   /** Errors of a poll; the work is tried again at the next one. */
@@ -34,7 +37,8 @@ export interface Deliveries {
  * dies. Processes on one ledger with the same channel share its work. No decision waits for this.
  */
 export function startDeliveries(options: DeliveriesOptions): Deliveries {
-  const { ledger, channels, link, clock = systemClock, onFailure, onError, ...given } = options;
+  const { ledger, channels, link, directory, clock = systemClock, onFailure, onError, ...given } = options;
+  const reading = { ...(link && { link }), ...(directory && { directory }) };
   const names = new Set(channels.map(({ name }) => name));
   if (names.size < channels.length) {
     throw new CountersignError(
@@ -55,7 +59,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
         clock,
         settings,
         send: async (delivery, signal) => {
-          const notice = await readNotice(ledger, delivery, link);
+          const notice = await readNotice(ledger, delivery, reading);
           return notice === undefined ? { ok: true } : channel.tell(notice, signal);
         },
         onFailure: onFailure ?? (() => {}),

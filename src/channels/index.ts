@@ -19,4 +19,4 @@ export {
   type Receive,
   type Serve,
 } from "./inbound.ts";
-export { askedAmong, type ChannelPerson } from "./people.ts";
+export { askedAmong, type ChannelPerson, type PeopleKnown } from "./people.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   allDelegations,
+  type Directory,
   entrySubject,
   isJournalKind,
   type JournalKind,
@@ -12,6 +13,8 @@ import {
   turnOf,
 } from "../engine/index.ts";
 import type { Channel, NotedCall, Notice, NoticeType } from "./channel.ts";
+import type { DeliveriesOptions } from "./delivery.ts";
+import type { PeopleKnown } from "./people.ts";
 
 /** `late`: only if the result came after the outcome had become unknown. `ended`: then too, and as an end otherwise. */
 const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | undefined } = {
@@ -80,7 +83,7 @@ export function isWanted(
 export async function readNotice(
   ledger: Ledger,
   { channel, seq }: { readonly channel: string; readonly seq: number },
-  link: ((confirmationId: string) => string) | undefined,
+  { link, directory }: Pick<DeliveriesOptions, "link" | "directory">,
 ): Promise<Notice | undefined> {
   const [record] = await ledger.journal.records({ after: seq - 1, until: seq, limit: 1 });
   const type = record && noticeTypeOf(record);
@@ -94,9 +97,14 @@ export async function readNotice(
     revision: found.revision,
     at: record.at,
     about: found.about,
-    ...(found.confirmation === undefined ? {} : { delegations: await allDelegations(ledger) }),
+    ...(found.confirmation === undefined ? {} : { known: await knownOf(ledger, directory) }),
     ...(link === undefined || found.confirmation === undefined ? {} : { link: link(found.confirmation) }),
   };
+}
+
+async function knownOf(ledger: Ledger, directory: Directory | undefined): Promise<PeopleKnown> {
+  const delegations = await allDelegations(ledger);
+  return directory === undefined ? { delegations } : { delegations, directory };
 }
 
 type Subject = Pick<Notice, "about" | "revision"> & { readonly confirmation?: string };

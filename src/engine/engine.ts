@@ -203,7 +203,9 @@ export class Engine {
   /** The delegations that stand; with `by`, only those from or to this person. */
   async delegations({ by }: ReadOptions = {}): Promise<readonly Delegated[]> {
     const all = (await allDelegations(this.ledger)).map(toDelegated);
-    return by === undefined ? all : all.filter(({ from, to }) => from === by.id || to === by.id);
+    const person = (id: string): string => this.#parts.directory.person(id);
+    const isTheirs = (id: string): boolean => by === undefined || person(id) === person(by.id);
+    return all.filter(({ from, to }) => isTheirs(from) || isTheirs(to));
   }
 
   /** @internal With what somebody's rights are judged now. */

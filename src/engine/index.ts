@@ -258,6 +258,7 @@ export {
   type Directory,
   isAnybody,
   isRequester,
+  loginsOf,
   isVouched,
   LOGIN_MODES,
   type LoginMode,

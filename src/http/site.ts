@@ -125,6 +125,13 @@ export class Site {
     return (await this.engine(app)).counting();
   }
 
+  /** The same for all apps: once for each policy that says something about people. */
+  async countings(): Promise<readonly Counting[]> {
+    await this.engine();
+    const all = await Promise.all(((await this.#engines) ?? []).map((engine) => engine.counting()));
+    return [...new Map(all.map((counting) => [counting.directory, counting])).values()];
+  }
+
   async #open(): Promise<readonly Engine[]> {
     const hosting = await Promise.all([...this.#apps.values()].map((runner) => runner.engine()));
     const engines = this.#engine === undefined ? hosting : [...hosting, this.#engine];

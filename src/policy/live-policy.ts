@@ -37,4 +37,8 @@ export class LivePolicy implements PolicySource {
   person(id: string): string {
     return this.#now.person(id);
   }
+
+  logins(id: string): readonly string[] {
+    return this.#now.logins?.(id) ?? [id];
+  }
 }

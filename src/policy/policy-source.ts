@@ -23,6 +23,7 @@ export interface PolicyFile extends PolicyPeople {
 export function toPolicySource(file: PolicyFile): PolicySource {
   const { version, text, groups, persons, zone, voteMaxAgeMs } = file;
   const index = new RuleIndex(file.rules);
+  const logins = Map.groupBy(persons.keys(), (login) => persons.get(login));
   return {
     version,
     text,
@@ -33,6 +34,7 @@ export function toPolicySource(file: PolicyFile): PolicySource {
     },
     group: (name) => groups.get(name),
     person: (id) => persons.get(id) ?? id,
+    logins: (id) => logins.get(persons.get(id)) ?? [id],
     ...(voteMaxAgeMs === undefined ? {} : { voteMaxAgeMs }),
   };
 }

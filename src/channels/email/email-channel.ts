@@ -51,7 +51,7 @@ function tellByMail(mailing: Mailing, notice: Notice, signal: AbortSignal): Prom
   const { people, operator, domain } = settings;
   const recipients = {
     all: people.map(({ email }) => email),
-    asked: "id" in about ? askedAmong(about, people, notice.delegations).map(({ email }) => email) : [],
+    asked: "id" in about ? askedAmong(about, people, notice.known).map(({ email }) => email) : [],
     operators: operator === undefined ? [] : [operator],
   };
   const send = (address: string, { isFirst }: { readonly isFirst: boolean }): Promise<Sent> => {

@@ -76,7 +76,7 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
     [...devices.values()].filter(isThis).map(({ id }) => id);
   const recipients = {
     all: [...devices.keys()],
-    asked: "id" in about ? those(({ person }) => isAsked(about, person, notice.delegations)) : [],
+    asked: "id" in about ? those(({ person }) => isAsked(about, person, notice.known)) : [],
     operators: those(({ person }) => person.id === settings.operator),
   };
   await book.show(subject, notice.revision);

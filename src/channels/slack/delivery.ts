@@ -42,14 +42,11 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
 }
 
 // A question that is over is announced to nobody.
-function newTargets(
-  { people, room }: SlackSettings,
-  { about, type, delegations }: Notice,
-): readonly string[] {
+function newTargets({ people, room }: SlackSettings, { about, type, known }: Notice): readonly string[] {
   const rooms = room === undefined ? [] : [room];
   if (!("id" in about)) return type === "call.unknown" ? rooms : [];
   if (about.status !== "requested") return [];
-  return [...rooms, ...askedAmong(about, people, delegations).map(({ slack }) => slack)];
+  return [...rooms, ...askedAmong(about, people, known).map(({ slack }) => slack)];
 }
 
 async function tellTarget(telling: Telling, target: string): Promise<Told> {

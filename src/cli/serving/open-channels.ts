@@ -18,10 +18,10 @@ export interface ChannelOptions {
 }
 
 /** Starts sending to the configured channels, and exporting the journal. */
-export function openChannels(engine: Engine, options: ChannelOptions): OpenChannels {
+export async function openChannels(engine: Engine, options: ChannelOptions): Promise<OpenChannels> {
   const { channels, siem, log, metrics } = options;
   const running = [
-    ...(channels.length === 0 ? [] : [openDeliveries(engine, options)]),
+    ...(channels.length === 0 ? [] : [await openDeliveries(engine, options)]),
     ...(siem === undefined
       ? []
       : [
@@ -39,10 +39,12 @@ export function openChannels(engine: Engine, options: ChannelOptions): OpenChann
   };
 }
 
-function openDeliveries({ ledger }: Engine, options: ChannelOptions): OpenChannels {
+async function openDeliveries(engine: Engine, options: ChannelOptions): Promise<OpenChannels> {
   const { channels, publicUrl, log, metrics } = options;
+  const { directory } = await engine.counting();
   return startDeliveries({
-    ledger,
+    ledger: engine.ledger,
+    directory,
     channels: channels.map((channel) => counted(channel, metrics)),
     link: (id) => cardLink({ publicUrl, basePath: "/" }, id),
     onFailure: (failure) => log.warn(failure, "a message could not be delivered"),

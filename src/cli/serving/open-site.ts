@@ -119,7 +119,7 @@ async function openOn(
     ...auth.appOptions,
   });
   const server = await listen(options, app, log);
-  const deliveries = openChannels(engine, {
+  const deliveries = await openChannels(engine, {
     channels,
     siem,
     publicUrl: publicUrl ?? server.url,

@@ -137,11 +137,8 @@ async function opinionsOf(
   for (const { note, text } of opinions) {
     if (note?.version !== undefined && text !== undefined) await rules.policyTexts.keep(note.version, text);
   }
-  const verdicts = opinions.flatMap((opinion) => opinion.verdicts);
-  // One rule's `allow` does not cancel another's `confirm`.
-  const asked = verdicts.some(({ outcome }) => outcome !== "allow");
   return {
-    verdicts: verdicts.filter(({ outcome }) => !asked || outcome !== "allow"),
+    verdicts: opinions.flatMap(({ verdicts }) => verdicts),
     notes: opinions.flatMap(({ note }) => note ?? []),
   };
 }

@@ -100,6 +100,8 @@ export interface PolicySource {
   readonly group: (name: string) => Approvers | undefined;
   /** The person behind a login. Several logins may be one person. Default: the id itself. */
   readonly person: (id: string) => string;
+  /** All logins of the person behind a login, this one among them. Default: only this one. */
+  readonly logins?: (id: string) => readonly string[];
   /** Roles that a login claimed count for a vote this long. */
   readonly voteMaxAgeMs?: number;
 }

@@ -48,18 +48,12 @@ export interface Ruling {
 
 const AUTHORS_OWN: ReadonlySet<Verdict["source"]> = new Set(["tool", "toolset"]);
 
-/**
- * The strictest wins: deny, then confirm, then allow. An `allow` cancels only what rules ask for, never a gate of a
- * tool's author, a toolset, a manifest or a hook.
- */
+/** The strictest wins: deny, then confirm, then allow. An `allow` cancels nothing that anybody else asks for. */
 export function rule(verdicts: readonly Verdict[]): Ruling {
   const denials = verdicts.filter(({ outcome }) => outcome === "deny");
   if (denials.length > 0)
     return { outcome: "deny", why: denials.map(({ why }) => why), requirements: [], authorOnly: false };
-  const lifted = verdicts.some(({ source, outcome }) => source === "policy" && outcome === "allow");
-  const asking = verdicts.filter(
-    ({ source, outcome }) => outcome === "confirm" && !(lifted && source === "policy"),
-  );
+  const asking = verdicts.filter(({ outcome }) => outcome === "confirm");
   if (asking.length === 0) return { outcome: "allow", why: [], requirements: [], authorOnly: false };
   return {
     outcome: "confirm",

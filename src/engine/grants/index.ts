@@ -13,6 +13,7 @@ export {
   type Revoked,
   type RevokeRefusal,
   revokeAll,
+  revokeAllIn,
   revokeGrant,
   revokeGrantsFor,
   revokeGrantsOf,

@@ -72,7 +72,8 @@ export async function revokeAll(parts: EngineParts, why: Omit<GrantRevocation, "
 
 const PAGE = 200;
 
-async function revokeAllIn(
+/** Revokes all grants of a session that are not over, and says how many. */
+export async function revokeAllIn(
   parts: EngineParts,
   session: string,
   why: Omit<GrantRevocation, "at">,

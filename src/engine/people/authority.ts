@@ -74,14 +74,20 @@ export function mayDecide(rule: Ruled, principal: Principal, counting: Partial<C
   return voterFor(rule, principal, counting) !== undefined;
 }
 
-/** May this principal decide at some time, now or after an escalation? */
+/**
+ * May this principal decide at some time, now or after an escalation? As the groups were when the question was asked.
+ */
 export function mayEverDecide(
   rule: Ruled,
   principal: Principal,
-  { delegations = [] }: Pick<Counting, "delegations"> = {},
+  { now: _now, ...known }: Partial<Counting> = {},
 ): boolean {
-  const escalations = (rule.escalations ?? []).map((one) => ({ ...one, reached: true }));
-  return mayDecide({ ...rule, escalations }, principal, { delegations });
+  const requirements = rule.requirements.map(({ group: _group, ...people }) => people);
+  const escalations = (rule.escalations ?? []).map(({ group: _group, ...one }) => ({
+    ...one,
+    reached: true,
+  }));
+  return mayDecide({ ...rule, requirements, escalations }, principal, known);
 }
 
 /** Somebody who votes: for themselves, or for whoever delegated to them. */

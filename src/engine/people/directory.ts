@@ -6,8 +6,15 @@ export interface Directory {
   group(name: string): Approvers | undefined;
   /** The person behind a login: several ids may be one person. */
   person(id: string): string;
+  /** All logins of the person behind a login, this one among them. Default: only this one. */
+  logins?(id: string): readonly string[];
   /** Roles from claims lapse as votes after this long. */
   readonly voteMaxAgeMs?: number;
+}
+
+/** All logins of the person behind this one. */
+export function loginsOf(id: string, directory: Pick<Directory, "logins"> | undefined): readonly string[] {
+  return directory?.logins?.(id) ?? [id];
 }
 
 /** No groups, and every login is a person. */

@@ -27,7 +27,7 @@ export {
   type Scoped,
   type VoteDelegation,
 } from "./delegation.ts";
-export { type Directory, NO_DIRECTORY } from "./directory.ts";
+export { type Directory, loginsOf, NO_DIRECTORY } from "./directory.ts";
 export { dueAt } from "./due.ts";
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export {

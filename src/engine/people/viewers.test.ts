@@ -66,6 +66,25 @@ test("somebody looks as a viewer of a question exactly if they may decide it or 
   );
 });
 
+const ANAS = ["ana", "manager", "a\0"];
+const ONE_PERSON = {
+  group: () => undefined,
+  person: (id: string) => (ANAS.includes(id) ? "ana" : id),
+  logins: (id: string) => (ANAS.includes(id) ? ANAS : [id]),
+};
+
+test("every login of a person looks as the viewer of what the person asked for", () => {
+  fc.assert(
+    fc.property(rule, principal, (ruled, who) => {
+      const shownTo = viewersOf(ruled);
+      const asked = isRequester(ruled, who, ONE_PERSON);
+      expect(meet(shownTo, viewsAs(who, ONE_PERSON))).toBe(mayDecide(ruled, who) || asked);
+      expect(meet(shownTo, looksAsRequester(who, ONE_PERSON))).toBe(asked);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 test("every word fits an index of any store", () => {
   for (const word of viewersOf({
     requirements: oneApproval({ users: [LONG, "a\0"], roles: ["\ud800"] }),

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { type Counting, isCode, isVouched, type Ruled } from "./authority.ts";
 import type { DelegationScope } from "./delegation.ts";
+import { type Directory, loginsOf } from "./directory.ts";
 import { type Approvers, isAnybody, type Principal } from "./principal.ts";
 
 const LONGEST = 200;
@@ -24,14 +25,17 @@ function votersIn(from: Approvers): readonly string[] {
   return [...users.map(named), ...roles.map(inRole), ...(open ? [KNOWN] : [])];
 }
 
-/** The labels of a reader's own requests. */
-export function looksAsRequester({ id, onBehalfOf }: Principal): readonly string[] {
-  return distinct([asked(id), ...(onBehalfOf === undefined ? [] : [asked(onBehalfOf)])]);
+type Logins = Pick<Directory, "logins">;
+
+/** The labels of a reader's own requests, under all logins of the person. */
+export function looksAsRequester({ id, onBehalfOf }: Principal, directory?: Logins): readonly string[] {
+  const ids = onBehalfOf === undefined ? [id] : [id, onBehalfOf];
+  return distinct(ids.flatMap((login) => loginsOf(login, directory)).map(asked));
 }
 
 /** The labels of everything a reader may see: what they asked for, and what they may decide. */
-export function viewsAs(principal: Principal): readonly string[] {
-  const words = [...looksAsRequester(principal)];
+export function viewsAs(principal: Principal, directory?: Logins): readonly string[] {
+  const words = [...looksAsRequester(principal, directory)];
   if (principal.kind === "agent") return words;
   if (isVouched(principal)) words.push(HOST);
   if (isAnybody(principal) || isCode(principal)) return words;

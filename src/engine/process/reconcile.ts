@@ -1,5 +1,5 @@
 import type { Executions } from "../calls/index.ts";
-import { revokeAll } from "../grants/index.ts";
+import { revokeAll, revokeAllIn } from "../grants/index.ts";
 import type { HeldWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { assertClaims } from "./assert-claims.ts";
@@ -10,6 +10,8 @@ import { recoverCall, recoverFrame } from "./recover.ts";
 const NEW_HISTORY =
   "the database server was replaced; no calls start for one lease time while processes report what they know";
 const MAY_BE_USED_UP = "the database server was replaced; uses or the revocation of the grant may be lost";
+const MAY_BE_LOST =
+  "the ledger lost commits of the session; uses or the revocation of the grant may be among them";
 const LOST = "the ledger lost an acknowledged commit";
 
 /** Work that, according to the ledger, this process is doing. `turn` is a frame's turn, or a call's attempt. */
@@ -35,6 +37,8 @@ export class Reconciler {
   /** After a replacement or crash of the server, more than the newest commits may be lost. */
   #mayHaveLostAny = false;
   #reconnects = 0;
+  /** Sessions of which the ledger lost something, and whose grants are not revoked yet. */
+  readonly #doubted = new Set<string>();
   /** What was found idle, and when first. */
   #idle = new Map<string, number>();
   #owner = "";
@@ -86,6 +90,7 @@ export class Reconciler {
       this.#owner = owner;
       for (const held of await this.#longIdle(owner)) await this.#takeBack(owner, held);
       await this.#tellLost();
+      await this.#revokeDoubted();
     } catch {
       // The ledger is unreachable; idle work stays as it is.
     } finally {
@@ -102,11 +107,21 @@ export class Reconciler {
     this.#reconnects = reconnects;
     this.#mayHaveLostAny = false;
     try {
-      for (const { session, kinds, calls } of await acknowledged.lost(ledger, { all }))
+      for (const { session, kinds, calls } of await acknowledged.lost(ledger, { all })) {
+        this.#doubted.add(session);
         this.#notify({ kind: "lost-commits", message: LOST, details: { session, records: kinds, calls } });
+      }
     } catch (error) {
       this.#mayHaveLostAny ||= all;
       throw error;
+    }
+  }
+
+  // A grant must not be filled up again by what the ledger forgot.
+  async #revokeDoubted(): Promise<void> {
+    for (const session of this.#doubted) {
+      await revokeAllIn(this.#parts, session, { reason: MAY_BE_LOST });
+      this.#doubted.delete(session);
     }
   }
 

@@ -17,7 +17,7 @@ import {
   type WatchedLedger,
 } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
-import { Payments } from "../testing/granting.ts";
+import { approver, Payments } from "../testing/granting.ts";
 import type { LedgerNotice } from "./notice.ts";
 import { listNotices } from "./notices.ts";
 import { History } from "./timeline.ts";
@@ -414,6 +414,31 @@ test("no grant outlives a replaced server: its uses or its revocation may be los
   await pass(HEARTBEAT_MS);
   expect(await shop.records("grant-revoked")).toMatchObject([
     { grant: id, reason: expect.stringContaining("the database server was replaced") as string },
+  ]);
+  expect(await shop.pay()).toMatchObject({ status: "pending" });
+});
+
+test.each([
+  ["the use of a grant", "grant-used"],
+  ["the revocation of a grant", "grant-revoked"],
+])("a ledger that lost %s does not let the grant be used again", async (_, kind) => {
+  const shop = new Payments(watched.ledger, { clock });
+  const long = shop.engine.gate("longer", {}, async () => new Promise<never>(() => {}));
+  const asked = await long({}, { key: "long", by: ana });
+  if (asked.status === "pending") await shop.engine.approve(asked.confirmation.id, { by: approver("bob") });
+  const id = await shop.grant({ count: 1 });
+  watched.intercept("commit", (go, [commit]) => {
+    if (!(commit as Commit).log.kinds.includes(kind)) return go();
+    watched.lift("commit");
+    return Promise.resolve({ ok: true });
+  });
+  // The call is gone with the use.
+  if (kind === "grant-used") await expect(shop.pay()).rejects.toThrow("You have no call");
+  else await shop.engine.revokeGrant(id, { by: approver("ana") });
+  expect(await shop.records(kind)).toEqual([]);
+  await pass(2 * HEARTBEAT_MS);
+  expect(await shop.records("grant-revoked")).toMatchObject([
+    { grant: id, reason: expect.stringContaining("lost") as string },
   ]);
   expect(await shop.pay()).toMatchObject({ status: "pending" });
 });

@@ -1,5 +1,5 @@
 import type { Ledger } from "../ledger/index.ts";
-import { type Principal, viewsAs } from "../people/index.ts";
+import { type Directory, type Principal, viewsAs } from "../people/index.ts";
 import { countJournal, keptDays } from "./count-journal.ts";
 import {
   type Cell,
@@ -75,10 +75,15 @@ export interface StatisticsRequest {
   readonly days: number;
   /** Whose numbers: everybody's, or those of what this principal decided, and of what waits for them. */
   readonly of: "everybody" | Principal;
+  /** Which logins are theirs. */
+  readonly directory?: Directory;
 }
 
 /** Counts what is new, and reads the numbers of the last days. */
-export async function readStatistics(ledger: Ledger, { days, of }: StatisticsRequest): Promise<Statistics> {
+export async function readStatistics(
+  ledger: Ledger,
+  { days, of, directory }: StatisticsRequest,
+): Promise<Statistics> {
   const { behind } = await countJournal(ledger, MOST_COUNTED);
   const kept = await keptDays(ledger);
   const { now } = ledger;
@@ -93,7 +98,7 @@ export async function readStatistics(ledger: Ledger, { days, of }: StatisticsReq
     from: names[0] ?? dayOf(now),
     to: dayOf(now),
     behind,
-    waiting: await readWaiting(ledger, of === "everybody" ? {} : { viewers: viewsAs(of) }),
+    waiting: await readWaiting(ledger, of === "everybody" ? {} : { viewers: viewsAs(of, directory) }),
     total: numbers(all),
     days: rows.map(({ day, cells }) => ({ day, ...numbers(cells) })),
     tools: most([...Map.groupBy(all, ({ app, tool }) => JSON.stringify([app, tool])).values()]).map(

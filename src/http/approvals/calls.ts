@@ -1,8 +1,10 @@
 import {
   type Call,
   type CallRecord,
+  type Directory,
   isVouched,
   type Ledger,
+  loginsOf,
   type Page,
   type Principal,
   toCall,
@@ -11,6 +13,7 @@ import {
 } from "../../engine/index.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { hasScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
 
 /** The process that holds, or last held, the claim on a call. */
 export interface CallOwner {
@@ -27,15 +30,17 @@ export interface CallView extends Call {
 
 /** Unknown calls without a confirmation that the principal may see, oldest first. */
 export async function listUnknown(
-  ledger: Ledger,
+  site: Site,
   { cursor, limit }: { readonly cursor?: string | undefined; readonly limit?: number | undefined },
   principal: Principal,
 ): Promise<Page<CallView>> {
+  const ledger = await site.ledger();
+  const { directory } = await site.counting();
   const use: CursorUse = { list: "/v1/unknown", principal };
   const page = await ledger.unknownCalls({
     preview: true,
     unasked: true,
-    ...requestersFor(principal),
+    ...requestersFor(principal, directory),
     ...(limit === undefined ? {} : { limit }),
     ...(cursor === undefined ? {} : { cursor: openCursor(ledger, use, cursor) }),
   });
@@ -50,12 +55,13 @@ export async function listUnknown(
 /** The calls that somebody may see under `ruleWithoutQuestion`. */
 function requestersFor(
   principal: Principal,
+  directory: Directory,
 ): Pick<UnknownCallsRequest, "askedBy" | "ofAgents" | "grantedTo"> {
   if (hasScope(principal, "admin") || isVouched(principal)) return {};
   const { id, onBehalfOf, kind, authenticated } = principal;
   return {
-    askedBy: onBehalfOf === undefined ? [id] : [id, onBehalfOf],
-    grantedTo: viewsAs(principal),
+    askedBy: [id, onBehalfOf ?? id].flatMap((login) => loginsOf(login, directory)),
+    grantedTo: viewsAs(principal, directory),
     ...(authenticated && kind !== "agent" ? { ofAgents: true } : {}),
   };
 }

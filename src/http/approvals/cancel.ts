@@ -23,7 +23,7 @@ export async function cancelOne(
   const ledger = await site.ledger();
   const attempt = { principal, what: "cancel", target: { confirmation: id } } as const;
   const { confirmation } = await recordRefusal(site, attempt, async () => {
-    const found = await find(ledger, id, principal);
+    const found = await find(site, id, principal);
     checkScope(principal, "decide");
     return found;
   });

@@ -4,7 +4,6 @@ import {
   type ConfirmationWithCall,
   type Counting,
   isRequester,
-  type Ledger,
   mayDecide,
   type Principal,
   type Ruled,
@@ -34,13 +33,10 @@ export interface ConfirmationContext {
 }
 
 /** Reads the context of a confirmation that the principal may see. */
-export async function contextOf(
-  ledger: Ledger,
-  id: string,
-  { principal, counting: countingOf }: Reading,
-): Promise<ConfirmationContext> {
-  const { confirmation, call } = await find(ledger, id, principal);
-  const counting = await countingOf(confirmation.app);
+export async function contextOf({ site, principal }: Reading, id: string): Promise<ConfirmationContext> {
+  const { confirmation, call } = await find(site, id, principal);
+  const ledger = await site.ledger();
+  const counting = await site.counting(confirmation.app);
   const told = (items: readonly ConfirmationWithCall[]): readonly Confirmation[] =>
     items.filter((item) => item.confirmation.id !== id).map((item) => show(item, principal, counting));
   const { tool, user, app } = confirmation;
@@ -72,6 +68,6 @@ function askerShown({ id, kind, authenticated }: Asker): Asker {
 
 // The person who decides needs the context; the requester was there.
 function mayRead(rule: Ruled, principal: Principal, counting: Partial<Counting>): boolean {
-  if (hasScope(principal, "admin", "act-as") || isRequester(rule, principal)) return true;
+  if (hasScope(principal, "admin", "act-as") || isRequester(rule, principal, counting.directory)) return true;
   return mayDecide(rule, principal, counting);
 }

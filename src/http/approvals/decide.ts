@@ -106,9 +106,8 @@ async function entryOf(
 
 /** The confirmation, if the principal may see it and decide here; an attempt without that right is journalled. */
 async function permitted(site: Site, id: string, principal: Principal): Promise<Seen> {
-  const ledger = await site.ledger();
   return recordRefusal(site, { principal, what: "decide", target: { confirmation: id } }, async () => {
-    const found = await find(ledger, id, principal);
+    const found = await find(site, id, principal);
     checkScope(principal, "decide");
     return found;
   });
@@ -124,7 +123,8 @@ async function commit(
   if (outcome.ok) return outcome;
   // Its rule may have changed since it was read.
   const { confirmation } = outcome;
-  if (confirmation !== undefined && !maySee(confirmation, principal)) throw unknown(input.id);
+  if (confirmation !== undefined && !maySee(confirmation, principal, await engine.counting()))
+    throw unknown(input.id);
   throw toError(outcome);
 }
 

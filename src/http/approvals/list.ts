@@ -16,7 +16,8 @@ import { CountersignError } from "../../protocol/index.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { STATUSES } from "../schemas/confirmation.ts";
 import type { ListQuery } from "../schemas/queries.ts";
-import { decidersViews, show, viewersFor } from "./visibility.ts";
+import type { Site } from "../site.ts";
+import { decidersViews, maySee, show, viewersFor } from "./visibility.ts";
 
 const DEFAULT_LIMIT = 50;
 // How often one request queries the ledger. If few rows match, the page is short and has a `next`.
@@ -26,10 +27,10 @@ const MOST_BYTES = 1_000_000;
 type Leg = ConfirmationFilter["state"];
 type Wanted = (item: ConfirmationWithCall) => boolean;
 
-/** Who reads, and with what their rights are judged. */
+/** Who reads, and where. */
 export interface Reading {
   readonly principal: Principal;
-  readonly counting: (app?: string) => Promise<Partial<Counting>>;
+  readonly site: Pick<Site, "ledger" | "counting" | "countings">;
 }
 
 /**
@@ -37,15 +38,12 @@ export interface Reading {
  * first; then closed ones, newest first. The ledger's query returns only what they may see, so that neither a page nor
  * its cursor reveals anything else.
  */
-export async function list(
-  ledger: Pick<Ledger, "confirmations" | "load" | "digestKey">,
-  query: ListQuery,
-  { principal, counting }: Reading,
-): Promise<Page<Confirmation>> {
+export async function list({ site, principal }: Reading, query: ListQuery): Promise<Page<Confirmation>> {
+  const ledger = await site.ledger();
   const statuses = readStatuses(query.status);
   const legs = legsOf(statuses);
-  const known = once(counting);
-  const views = viewersOf(query, principal, await known());
+  const known = once(site);
+  const views = viewersOf(query, principal, await site.countings());
   const filter = { ...(await toFilter(ledger, query, statuses)), ...views };
   const wanted = toWanted(query);
   const use = useOf(query, principal);
@@ -59,11 +57,13 @@ export async function list(
     // Never more than still fit, so that the ledger's own cursor is the start of the next page.
     const page = await readFrom(ledger, { ...filter, ...words }, at, limit - items.length);
     const shown = await Promise.all(
-      page.items
-        .filter(wanted)
-        .map(async (item) => show(item, principal, await known(item.confirmation.app))),
+      page.items.filter(wanted).map(async (item) => {
+        const counting = await known(item.confirmation.app);
+        // The policy of another app may take two logins for one person.
+        return maySee(item.confirmation, principal, counting) ? [show(item, principal, counting)] : [];
+      }),
     );
-    for (const item of shown.filter(({ can }) => query.mine !== "decidable" || can.decide)) {
+    for (const item of shown.flat().filter(({ can }) => query.mine !== "decidable" || can.decide)) {
       bytes += JSON.stringify(item).length;
       items.push(item);
     }
@@ -73,10 +73,10 @@ export async function list(
 }
 
 /** Asks for each app once. */
-function once(counting: Reading["counting"]): Reading["counting"] {
-  const known = new Map<string | undefined, ReturnType<Reading["counting"]>>();
+function once(site: Reading["site"]): (app: string) => Promise<Counting> {
+  const known = new Map<string, Promise<Counting>>();
   return (app) => {
-    const found = known.get(app) ?? counting(app);
+    const found = known.get(app) ?? site.counting(app);
     known.set(app, found);
     return found;
   };
@@ -128,11 +128,19 @@ function nextLeg(leg: Leg, legs: readonly Leg[]): Position | undefined {
 function viewersOf(
   { mine }: ListQuery,
   principal: Principal,
-  counting: Partial<Counting>,
+  countings: readonly Counting[],
 ): Pick<ConfirmationFilter, "viewers" | "delegated"> {
-  if (mine === "true") return { viewers: looksAsRequester(principal) };
-  if (mine === "decidable") return decidersViews(principal, counting);
-  return viewersFor(principal, counting);
+  if (mine === "true")
+    return { viewers: countings.flatMap(({ directory }) => looksAsRequester(principal, directory)) };
+  const all = countings.map((one) =>
+    mine === "decidable" ? decidersViews(principal, one) : viewersFor(principal, one),
+  );
+  return all.some(({ viewers }) => viewers === undefined)
+    ? {}
+    : {
+        viewers: all.flatMap(({ viewers = [] }) => viewers),
+        delegated: all.flatMap(({ delegated = [] }) => delegated),
+      };
 }
 
 async function toFilter(

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Confirmation, Principal } from "../../engine/index.ts";
+import type { Confirmation } from "../../engine/index.ts";
 import { serveCallerCalls } from "../calls/routes.ts";
 import { serveDelegations } from "../delegations/routes.ts";
 import { serveDeliveries } from "../deliveries/routes.ts";
@@ -31,7 +31,7 @@ import { listUnknown } from "./calls.ts";
 import { cancelOne } from "./cancel.ts";
 import { contextOf } from "./context.ts";
 import { decideMany, decideOne } from "./decide.ts";
-import { list, type Reading } from "./list.ts";
+import { list } from "./list.ts";
 import { settleCall, settleConfirmation } from "./settle.ts";
 import { find, show } from "./visibility.ts";
 import { withdrawOwnVote } from "./withdraw-vote.ts";
@@ -64,10 +64,6 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   return routes;
 }
 
-function readingOf(site: Site, principal: Principal): Reading {
-  return { principal, counting: (app) => site.counting(app) };
-}
-
 function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   serve(
     routes,
@@ -82,12 +78,9 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
-      return Response.json(
-        await list(await site.ledger(), query, readingOf(site, context.get("principal"))),
-        {
-          headers: NO_STORE,
-        },
-      );
+      return Response.json(await list({ site, principal: context.get("principal") }, query), {
+        headers: NO_STORE,
+      });
     },
   );
   serve(
@@ -104,7 +97,7 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     async (context, { params }) => {
       requireScope(context, "read", "decide", "admin");
       const principal = context.get("principal");
-      const found = await find(await site.ledger(), params.id, principal);
+      const found = await find(site, params.id, principal);
       return one(show(found, principal, await site.counting(found.confirmation.app)));
     },
   );
@@ -121,7 +114,7 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { params }) => {
       requireScope(context, "read", "decide", "admin");
-      const told = await contextOf(await site.ledger(), params.id, readingOf(site, context.get("principal")));
+      const told = await contextOf({ site, principal: context.get("principal") }, params.id);
       return Response.json(told, { headers: NO_STORE });
     },
   );
@@ -238,7 +231,7 @@ function serveCalls(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
-      const page = await listUnknown(await site.ledger(), query, context.get("principal"));
+      const page = await listUnknown(site, query, context.get("principal"));
       return Response.json(page, { headers: NO_STORE });
     },
   );

@@ -2,7 +2,6 @@ import type { Context } from "hono";
 import {
   type CallRecord,
   type Confirmation,
-  type Ledger,
   type Principal,
   ruleOfSettling,
   type SessionRecord,
@@ -27,7 +26,7 @@ export async function settleConfirmation(
   const principal = context.get("principal");
   const ledger = await site.ledger();
   const attempt = { principal, what: "settle", target: { confirmation: id } } as const;
-  const found = await recordRefusal(site, attempt, () => find(ledger, id, principal));
+  const found = await recordRefusal(site, attempt, () => find(site, id, principal));
   const route = `/v1/confirmations/${id}/settlement`;
   const call = await settle(site, context, { call: found.call, route, body });
   const { confirmation = found.confirmation } = (await ledger.load({ confirmation: id })) ?? {};
@@ -43,21 +42,22 @@ export async function settleCall(
   const ledger = await site.ledger();
   const principal = context.get("principal");
   const attempt = { principal, what: "settle", target: { call: id } } as const;
-  const found = await recordRefusal(site, attempt, () => findCall(ledger, id, principal));
+  const found = await recordRefusal(site, attempt, () => findCall(site, id, principal));
   const call = await settle(site, context, { call: found.call, route: `/v1/calls/${id}/settlement`, body });
   return showCall(ledger, call, found.session);
 }
 
 async function findCall(
-  ledger: Ledger,
+  site: Site,
   id: string,
   principal: Principal,
 ): Promise<{ readonly call: CallRecord; readonly session: SessionRecord }> {
+  const ledger = await site.ledger();
   const { call, session, confirmation } = (await ledger.load({ call: id })) ?? {};
   const seen =
     call !== undefined &&
     session !== undefined &&
-    maySee(ruleOfSettling(call, confirmation, session.user), principal);
+    maySee(ruleOfSettling(call, confirmation, session.user), principal, await site.counting(call.app));
   if (seen) return { call, session };
   throw new CountersignError("unknown-call", `There is no call ${id}, or none that you may see.`);
 }

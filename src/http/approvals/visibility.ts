@@ -1,11 +1,9 @@
 import {
-  allDelegations,
   type Confirmation,
   type ConfirmationFilter,
   type ConfirmationSubject,
   type Counting,
   isRequester,
-  type Ledger,
   mayEverDecide,
   type Principal,
   type Ruled,
@@ -17,16 +15,13 @@ import {
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { hasScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
 
 /** May somebody see this question? Everyone who may decide it, the requester, and administrators. */
-export function maySee(
-  rule: Ruled,
-  principal: Principal,
-  known: Pick<Counting, "delegations"> = {},
-): boolean {
-  if (hasScope(principal, "admin") || isRequester(rule, principal)) return true;
-  // A delegation shows more, and never hides anything.
-  return mayEverDecide(rule, principal) || mayEverDecide(rule, principal, known);
+export function maySee(rule: Ruled, principal: Principal, counting: Partial<Counting> = {}): boolean {
+  if (hasScope(principal, "admin") || isRequester(rule, principal, counting.directory)) return true;
+  // A delegation, or what is known about people, shows more and never hides anything.
+  return mayEverDecide(rule, principal) || mayEverDecide(rule, principal, counting);
 }
 
 /** The labels for what {@link maySee} allows somebody to see; undefined if they may see everything. */
@@ -43,7 +38,10 @@ export function decidersViews(
   counting: Partial<Counting>,
 ): Pick<ConfirmationFilter, "viewers" | "delegated"> {
   const delegated = viewsForOthers(principal, counting);
-  return { viewers: viewsAs(principal), ...(delegated.length === 0 ? {} : { delegated }) };
+  return {
+    viewers: viewsAs(principal, counting.directory),
+    ...(delegated.length === 0 ? {} : { delegated }),
+  };
 }
 
 /** What somebody may do with it through this API: what the rule and their scopes allow. */
@@ -71,16 +69,15 @@ export type Seen = Snapshot & ConfirmationSubject;
 
 /** Reads a confirmation that the principal may see; any other does not exist for them. */
 export async function find(
-  ledger: Pick<Ledger, "load" | "items">,
+  site: Pick<Site, "ledger" | "counting">,
   id: string,
   principal: Principal,
 ): Promise<Seen> {
-  const snapshot = await ledger.load({ confirmation: id });
+  const snapshot = await (await site.ledger()).load({ confirmation: id });
   const { confirmation, call } = snapshot ?? {};
   if (snapshot === undefined || confirmation === undefined || call === undefined) throw unknown(id);
   const isSeen =
-    maySee(confirmation, principal) ||
-    maySee(confirmation, principal, { delegations: await allDelegations(ledger) });
+    maySee(confirmation, principal) || maySee(confirmation, principal, await site.counting(confirmation.app));
   if (!isSeen) throw unknown(id);
   return { ...snapshot, confirmation, call };
 }

@@ -18,7 +18,7 @@ export async function withdrawOwnVote(
   const ledger = await site.ledger();
   const attempt = { principal, what: "decide", target: { confirmation: id } } as const;
   const { confirmation } = await recordRefusal(site, attempt, async () => {
-    const found = await find(ledger, id, principal);
+    const found = await find(site, id, principal);
     checkScope(principal, "decide");
     return found;
   });

@@ -2,7 +2,6 @@ import {
   entrySubject,
   findSessionKey,
   type JournalRecord,
-  type Ledger,
   type Principal,
   parseEntry,
 } from "../../engine/index.ts";
@@ -11,6 +10,7 @@ import { find } from "../approvals/visibility.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import type { AuditQuery } from "../schemas/queries.ts";
 import { checkScope, hasScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
 
 const DEFAULT_LIMIT = 50;
 const READ = { limit: 500, bytes: 1_000_000 } as const;
@@ -36,11 +36,12 @@ type Wanted = (record: JournalRecord) => boolean;
 
 /** The journal, oldest first: all of it for administrators; one confirmation for everyone who may see that. */
 export async function listAudit(
-  ledger: Ledger,
+  site: Site,
   query: AuditQuery,
   principal: Principal,
 ): Promise<{ readonly items: readonly AuditRecord[]; readonly next?: string }> {
-  const scope = await scopeOf(ledger, query, principal);
+  const ledger = await site.ledger();
+  const scope = await scopeOf(site, query, principal);
   const use = useOf(query, principal);
   const start =
     query.cursor === undefined ? (query.after ?? 0) : Number(openCursor(ledger, use, query.cursor));
@@ -102,13 +103,13 @@ interface AuditScope {
 }
 
 async function scopeOf(
-  ledger: Ledger,
+  site: Site,
   { session, confirmation }: AuditQuery,
   principal: Principal,
 ): Promise<AuditScope> {
   if (confirmation !== undefined) {
     checkScope(principal, "admin", "read", "decide");
-    const found = await find(ledger, confirmation, principal);
+    const found = await find(site, confirmation, principal);
     return {
       stream: found.session.key,
       // All of the session's: where to stop must not depend on records that the principal may not see.
@@ -124,7 +125,7 @@ async function scopeOf(
     });
   }
   const all = { mostReads: MOST_READS, wanted: () => true };
-  return session === undefined ? all : { ...all, stream: await findSessionKey(ledger, session) };
+  return session === undefined ? all : { ...all, stream: await findSessionKey(await site.ledger(), session) };
 }
 
 /** Is the record about this question, or about its call and no question in particular? */

@@ -26,7 +26,7 @@ export function auditRoutes(site: Site): OpenAPIHono<HttpEnv> {
       problems: [400, 404],
     },
     async (context, { query }) => {
-      const page = await listAudit(await site.ledger(), query, context.get("principal"));
+      const page = await listAudit(site, query, context.get("principal"));
       return Response.json(page, { headers: NO_STORE });
     },
   );
@@ -73,7 +73,7 @@ function serveSessionVerification(routes: OpenAPIHono<HttpEnv>, site: Site): voi
     },
     async (context, { params: { id } }) => {
       requireScope(context, "read", "decide", "admin");
-      const { session } = await find(await site.ledger(), id, context.get("principal"));
+      const { session } = await find(site, id, context.get("principal"));
       const found = await (await site.engine()).verifySession(session.key);
       return Response.json(found, { headers: NO_STORE });
     },

@@ -1,6 +1,6 @@
 import {
-  allDelegations,
   type ConfirmationSubject,
+  type Counting,
   cutSubject,
   entrySubject,
   type JournalPlace,
@@ -8,9 +8,9 @@ import {
   type Ledger,
   parseEntry,
   toConfirmation,
-  type VoteDelegation,
 } from "../../engine/index.ts";
 import { maySee, rightsHere } from "../approvals/visibility.ts";
+import type { Site } from "../site.ts";
 import { type IdReader, toEventId } from "./event-id.ts";
 
 /** One journal record about a confirmation, with the confirmation as it is now. */
@@ -18,8 +18,8 @@ export interface Change {
   /** Its journal record. */
   readonly place: JournalPlace;
   readonly subject: ConfirmationSubject;
-  /** Who votes for whom now. */
-  readonly delegations: readonly VoteDelegation[];
+  /** With what rights on it are judged now. */
+  readonly counting: Counting;
   /** The confirmation as JSON, without `can`, which depends on the reader. */
   readonly told: string;
 }
@@ -29,9 +29,10 @@ export interface Change {
  * about it.
  */
 export async function readChanges(
-  ledger: Pick<Ledger, "load" | "calls" | "items">,
+  site: Pick<Site, "ledger" | "counting">,
   records: readonly JournalRecord[],
 ): Promise<readonly Change[]> {
+  const ledger = await site.ledger();
   const about = records.map((record) => ({
     place: { seq: record.seq, hash: record.hash },
     ...refersTo(record),
@@ -45,10 +46,13 @@ export async function readChanges(
     id: confirmation ?? asked.get(call ?? "") ?? "",
   }));
   const known = await readAll(ledger, new Set(named.map(({ id }) => id)));
-  const delegations = known.size === 0 ? [] : await allDelegations(ledger);
+  const countings = new Map<string, Counting>();
+  for (const app of new Set([...known.values()].map(({ subject }) => subject.confirmation.app)))
+    countings.set(app, await site.counting(app));
   return named.flatMap(({ place, id }) => {
     const found = known.get(id);
-    return found === undefined ? [] : [{ place, delegations, ...found }];
+    const counting = found && countings.get(found.subject.confirmation.app);
+    return found === undefined || counting === undefined ? [] : [{ place, counting, ...found }];
   });
 }
 
@@ -58,8 +62,8 @@ const AT_ONCE = 8;
 async function readAll(
   ledger: Pick<Ledger, "load">,
   ids: Iterable<string>,
-): Promise<ReadonlyMap<string, Omit<Change, "place" | "delegations">>> {
-  const known = new Map<string, Omit<Change, "place" | "delegations">>();
+): Promise<ReadonlyMap<string, Omit<Change, "place" | "counting">>> {
+  const known = new Map<string, Omit<Change, "place" | "counting">>();
   const left = [...ids].filter((id) => id !== "").values();
   const lane = async (): Promise<void> => {
     for (const id of left) {
@@ -74,9 +78,9 @@ async function readAll(
 /** The changes as messages for one viewer, empty if none is for them. */
 export function toMessages(changes: readonly Change[], reader: IdReader): string {
   let text = "";
-  for (const { place, subject, told, delegations } of changes) {
-    if (!maySee(subject.confirmation, reader.viewer, { delegations })) continue;
-    const can = JSON.stringify(rightsHere(subject, reader.viewer, { delegations }));
+  for (const { place, subject, told, counting } of changes) {
+    if (!maySee(subject.confirmation, reader.viewer, counting)) continue;
+    const can = JSON.stringify(rightsHere(subject, reader.viewer, counting));
     text += `id: ${toEventId(reader, place)}\nevent: confirmation\ndata: ${told.slice(0, -1)},"can":${can}}\n\n`;
   }
   return text;
@@ -103,7 +107,7 @@ async function confirmationsOf(
 async function read(
   ledger: Pick<Ledger, "load">,
   id: string,
-): Promise<Omit<Change, "place" | "delegations"> | undefined> {
+): Promise<Omit<Change, "place" | "counting"> | undefined> {
   const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
   if (confirmation === undefined || call === undefined || session === undefined) return undefined;
   // Truncated as in lists: a page of the journal may have hundreds, each sent to every listener.

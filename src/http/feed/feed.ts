@@ -1,11 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  allDelegations,
-  commitsBetween,
-  type JournalPlace,
-  type Ledger,
-  recordsAfter,
-} from "../../engine/index.ts";
+import { commitsBetween, type JournalPlace, type Ledger, recordsAfter } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { list } from "../approvals/list.ts";
 import type { Site } from "../site.ts";
@@ -66,6 +60,7 @@ export class Feed {
   async #start(ledger: Ledger): Promise<Tail> {
     const tail = new Tail({
       ledger,
+      site: this.#site,
       batchMs: this.#settings.batchMs,
       onPage: (changes) => this.#fanOut(changes, ledger),
       onLost: () => this.#startAnew(),
@@ -86,7 +81,11 @@ export class Feed {
   async #begin(stream: FeedStream, tail: Tail, lastEventId: string | undefined): Promise<void> {
     if (lastEventId !== undefined) {
       const start = this.#startOf(fromEventId(readerOf(stream, tail), lastEventId), tail.position);
-      await this.#catchUp(stream, tail, typeof start === "string" ? await reset(stream, tail, start) : start);
+      await this.#catchUp(
+        stream,
+        tail,
+        typeof start === "string" ? await this.#reset(stream, tail, start) : start,
+      );
     } else if (stream.isOpen) {
       stream.send(message("ready", "{}", toEventId(readerOf(stream, tail), tail.position)));
       this.#live.add(stream);
@@ -111,17 +110,29 @@ export class Feed {
       const records = await recordsAfter(tail.ledger, after, { until: until.seq, ...REPLAY_PAGE });
       const last = records?.at(-1);
       if (records === undefined) {
-        after = await reset(stream, tail, ELSEWHERE);
+        after = await this.#reset(stream, tail, ELSEWHERE);
       } else if (last === undefined) {
         // The record at `until` exists; the store withholds it for a moment.
         await sleep(this.#settings.batchMs, undefined, { ref: false });
       } else {
-        const text = toMessages(await readChanges(tail.ledger, records), readerOf(stream, tail));
+        const text = toMessages(await readChanges(this.#site, records), readerOf(stream, tail));
         if (text !== "") stream.send(text);
         after = last;
         await stream.drained();
       }
     }
+  }
+
+  /** Tells a client to discard its state and sends what waits. Resolves to its new position. */
+  async #reset(stream: FeedStream, tail: Tail, reason: string): Promise<JournalPlace> {
+    const { position } = tail;
+    const page = await list({ site: this.#site, principal: stream.viewer }, {});
+    // Sent together: a client that has the id of one also has the other.
+    stream.send(
+      message("reset", JSON.stringify({ reason }), toEventId(readerOf(stream, tail), position)) +
+        message("snapshot", JSON.stringify(page)),
+    );
+    return position;
   }
 
   #fanOut(changes: readonly Change[], ledger: Ledger): void {
@@ -161,19 +172,6 @@ export class Feed {
       () => {},
     );
   }
-}
-
-/** Tells a client to discard its state and sends what waits. Resolves to its new position. */
-async function reset(stream: FeedStream, tail: Tail, reason: string): Promise<JournalPlace> {
-  const { position } = tail;
-  const counting = async () => ({ delegations: await allDelegations(tail.ledger) });
-  const page = await list(tail.ledger, {}, { principal: stream.viewer, counting });
-  // Sent together: a client that has the id of one also has the other.
-  stream.send(
-    message("reset", JSON.stringify({ reason }), toEventId(readerOf(stream, tail), position)) +
-      message("snapshot", JSON.stringify(page)),
-  );
-  return position;
 }
 
 function isAt({ seq, hash }: JournalPlace, place: JournalPlace): boolean {

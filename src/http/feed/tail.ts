@@ -1,4 +1,5 @@
 import { type JournalPlace, type JournalRecord, type Ledger, recordsAfter } from "../../engine/index.ts";
+import type { Site } from "../site.ts";
 import { type Change, readChanges } from "./changes.ts";
 
 const PAGE = { limit: 100, bytes: 1_000_000 } as const;
@@ -7,6 +8,7 @@ const BEGINNING: JournalPlace = { seq: 0 };
 
 export interface TailOptions {
   readonly ledger: Ledger;
+  readonly site: Pick<Site, "ledger" | "counting">;
   /** Commits within this time are read together. */
   readonly batchMs: number;
   /** Called with a page of the journal, at the same moment in which `position` moves past it. */
@@ -96,7 +98,7 @@ export class Tail {
       await this.#lookForLast();
       return false;
     }
-    const changes = await readChanges(this.ledger, records);
+    const changes = await readChanges(this.#options.site, records);
     const last = records.at(-1);
     if (last === undefined || this.#stopped) return false;
     this.#last = last;

@@ -31,7 +31,10 @@ export function serveStatistics(routes: OpenAPIHono<HttpEnv>, site: Site): void 
       requireScope(context, "read", "decide", "metrics", "admin");
       const principal = context.get("principal");
       const of = hasScope(principal, "metrics", "admin") ? "everybody" : principal;
-      return Response.json(await readStatistics(await site.ledger(), { days, of }), { headers: NO_STORE });
+      const { directory } = await site.counting();
+      return Response.json(await readStatistics(await site.ledger(), { days, of, directory }), {
+        headers: NO_STORE,
+      });
     },
   );
 }
