@@ -1,6 +1,6 @@
 import type { Confirmation, Told } from "../engine/index.ts";
-import type { PeopleKnown } from "./people.ts";
 import type { Receive, Serve } from "./inbound.ts";
+import type { PeopleKnown } from "./people.ts";
 
 export type { Told } from "../engine/index.ts";
 
