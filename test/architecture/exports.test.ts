@@ -335,6 +335,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "NotedCall",
     "Notice",
     "NoticeType",
+    "PeopleKnown",
     "Receive",
     "Serve",
     "Told",
