@@ -155,9 +155,10 @@ function describeUse({ id, by }: GrantUse): string {
   return `grant ${inert(id)} of ${by.map((name) => inert(name)).join(", ")}`;
 }
 
-function describeLimits({ forMs, count, sum = {} }: GrantLimits): string {
+function describeLimits({ forMs, count, sum = {}, where = [] }: GrantLimits): string {
   const sums = Object.entries(sum).map(([argument, most]) => `, ${most} in sum of ${inert(argument)}`);
-  return `for ${exactDuration(forMs)}, ${count} calls${sums.join("")}`;
+  const conditions = where.map((condition) => `, only where ${inert(condition)}`);
+  return `for ${exactDuration(forMs)}, ${count} calls${sums.join("")}${conditions.join("")}`;
 }
 
 function printRun(

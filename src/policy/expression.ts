@@ -7,7 +7,7 @@ import { strictText } from "./expression-rewrite.ts";
 /** A condition of a rule, ready to be judged. */
 export interface Expression {
   /** Strictly true or false. Throws if the condition cannot be judged. */
-  holds(facts: CallFacts): boolean;
+  holds(facts: Partial<CallFacts>): boolean;
   /** The members that it reads, such as `args.amount`. */
   readonly reads: readonly (readonly string[])[];
 }

@@ -115,6 +115,12 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
         },
         ["arg", "most"],
       ),
+      where: {
+        type: "string",
+        minLength: 1,
+        maxLength: 1000,
+        description: "Only for calls of which this is true: a CEL expression over args.",
+      },
     },
     ["longest", "count"],
     {

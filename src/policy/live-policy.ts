@@ -1,4 +1,6 @@
 import type { Approvers, Policy, PolicySource } from "../engine/index.ts";
+import type { JsonObject } from "../protocol/index.ts";
+import { argsCondition } from "./args-condition.ts";
 
 /** A policy that can be replaced while an engine uses it, when its file changes. */
 export class LivePolicy implements PolicySource {
@@ -40,5 +42,9 @@ export class LivePolicy implements PolicySource {
 
   logins(id: string): readonly string[] {
     return this.#now.logins?.(id) ?? [id];
+  }
+
+  condition(text: string): (args: JsonObject) => boolean {
+    return (this.#now.condition ?? argsCondition)(text);
   }
 }

@@ -29,6 +29,8 @@ export interface RuleAsking {
   readonly amendable?: readonly string[];
   readonly hint?: string;
   readonly grants?: GrantLimits;
+  /** The condition in `grants`: for other calls, nothing is granted. */
+  readonly grantsIf?: Expression;
 }
 
 /** One rule of a policy file. */

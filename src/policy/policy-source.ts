@@ -1,4 +1,5 @@
 import type { PolicyCall, PolicySource, PolicyVerdict } from "../engine/index.ts";
+import { argsCondition } from "./args-condition.ts";
 import { type CallFacts, factsOf, readFacts } from "./call-facts.ts";
 import type { Expression } from "./expression.ts";
 import { resetLoops } from "./expression-functions.ts";
@@ -34,6 +35,7 @@ export function toPolicySource(file: PolicyFile): PolicySource {
     },
     group: (name) => groups.get(name),
     person: (id) => persons.get(id) ?? id,
+    condition: argsCondition,
     logins: (id) => logins.get(persons.get(id)) ?? [id],
     ...(voteMaxAgeMs === undefined ? {} : { voteMaxAgeMs }),
   };
@@ -64,7 +66,9 @@ function askedBy(
   call: PolicyCall,
   { failure }: Applied,
 ): Partial<PolicyVerdict> {
-  const { escalate, grants, ...rest } = asking;
+  const { escalate, grants, grantsIf, ...rest } = asking;
+  const isOffered =
+    failure === undefined && (grantsIf === undefined || judged(grantsIf, { args: call.shown }).held === true);
   return {
     ...rest,
     ...(require.length === 0 ? {} : { requirements: require }),
@@ -72,8 +76,8 @@ function askedBy(
       ? {}
       : { escalate: escalate.map(({ from, ...step }) => ({ ...step, to: from })) }),
     ...(hint === undefined ? {} : { hint: hintFor(hint, call) }),
-    // A rule that could not be judged asks a person every time.
-    ...(grants === undefined || failure !== undefined ? {} : { grants }),
+    // A rule that could not be judged asks a person every time, and so does one whose grants are for other arguments.
+    ...(grants === undefined || !isOffered ? {} : { grants }),
   };
 }
 
@@ -101,7 +105,7 @@ interface Judged {
 
 const LONGEST_FAILURE = 200;
 
-function judged(condition: Expression, facts: CallFacts): Judged {
+function judged(condition: Expression, facts: Partial<CallFacts>): Judged {
   try {
     return { held: condition.holds(facts) };
   } catch (error) {

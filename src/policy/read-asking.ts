@@ -1,5 +1,7 @@
 import type { GrantLimits } from "../engine/index.ts";
 import { isScalar, type Members, type Node, type YamlSource } from "../yaml/index.ts";
+import { compileArgsCondition } from "./args-condition.ts";
+import type { Expression } from "./expression.ts";
 import { readNamed } from "./groups.ts";
 import { flawOfHint } from "./hint.ts";
 import type { NamedPeople, RuleAsking } from "./policy-rule.ts";
@@ -41,7 +43,7 @@ export function readAsking(source: YamlSource, members: Members, scope: AskingSc
     ...defined("remindAfterMs", remind),
     ...defined("escalate", escalate),
     ...defined("amendable", members.texts("amendable")),
-    ...defined("grants", readGrants(source, members.get("grants"), `${what}: grants`)),
+    ...readGrants(source, members.get("grants"), `${what}: grants`),
     ...defined("hint", readHint(source, members.get("hint"), `${what}: hint`)),
   };
 }
@@ -113,23 +115,49 @@ function readEscalate(
   });
 }
 
-function readGrants(source: YamlSource, node: Node | undefined, what: string): GrantLimits | undefined {
-  const members = node && source.map(node, what, ["longest", "count", "sum"]);
-  if (members === undefined) return undefined;
+function readGrants(
+  source: YamlSource,
+  node: Node | undefined,
+  what: string,
+): Pick<RuleAsking, "grants" | "grantsIf"> {
+  const members = node && source.map(node, what, ["longest", "count", "sum", "where"]);
+  if (members === undefined) return {};
   const longest = members.need("longest");
   const forMs = longest && source.duration(longest, `${what}.longest`);
   const times = members.need("count");
   const count = times && source.count(times, `${what}.count`);
-  const given = members.get("sum");
-  const sum = given && readSum(source, given, `${what}.sum`);
-  if (forMs === undefined || count === undefined || (given !== undefined && sum === undefined))
-    return undefined;
-  return { forMs, count, ...(sum === undefined ? {} : { sum }) };
+  const sum = readSum(source, members.get("sum"), `${what}.sum`);
+  const where = readWhere(source, members.get("where"), `${what}.where`);
+  if (forMs === undefined || count === undefined || sum === undefined || where === undefined) return {};
+  const { condition, ...conditions } = where;
+  return { grants: { forMs, count, ...sum, ...conditions }, ...defined("grantsIf", condition) };
 }
+
+type Where = Pick<GrantLimits, "where"> & { readonly condition?: Expression };
+
+/** Undefined if there is something wrong with it. */
+function readWhere(source: YamlSource, node: Node | undefined, what: string): Where | undefined {
+  if (node === undefined) return {};
+  const text = source.text(node, what);
+  if (text === undefined) return undefined;
+  if (text.length > LONGEST_WHERE)
+    return source.problem(node, `${what} may have at most ${LONGEST_WHERE} characters`);
+  const compiled = compileArgsCondition(text);
+  if (compiled.ok) return { where: [text], condition: compiled.expression };
+  return source.problemIn(node, compiled.flaw.offset, `${what}: ${compiled.flaw.message}`);
+}
+
+const LONGEST_WHERE = 1_000;
 
 const MOST_DIGITS = 15;
 
-function readSum(source: YamlSource, node: Node, what: string): GrantLimits["sum"] | undefined {
+/** Undefined if there is something wrong with it. */
+function readSum(
+  source: YamlSource,
+  node: Node | undefined,
+  what: string,
+): Pick<GrantLimits, "sum"> | undefined {
+  if (node === undefined) return {};
   const members = source.map(node, what, ["arg", "most"]);
   const [arg, most] = [members?.needText("arg"), members?.need("most")];
   if (arg === undefined || most === undefined) return undefined;
@@ -138,7 +166,7 @@ function readSum(source: YamlSource, node: Node, what: string): GrantLimits["sum
   if (!/^\d+(\.\d+)?$/.test(text) || text.replace(".", "").length > MOST_DIGITS || value === 0)
     return source.problem(most, `${what}.most must be a number greater than 0 with at most 15 digits`);
   // Not a literal: an argument may be called `__proto__`.
-  return Object.fromEntries([[arg, Number(text)]]);
+  return { sum: Object.fromEntries([[arg, Number(text)]]) };
 }
 
 function readTimes(source: YamlSource, node: Node | undefined, what: string): readonly number[] | undefined {

@@ -84,5 +84,6 @@ function printOne(output: Output, grant: Grant): void {
     return `, ${used} of ${most} in sum of ${inert(argument)}`;
   });
   output.prose(`${uses} of ${limits.count} calls${sums.join("")} used`, "    ");
+  for (const condition of limits.where ?? []) output.prose(`only where ${inert(condition)}`, "    ");
   output.prose(`until ${absoluteTime(Date.parse(endsAt))}`, "    ");
 }

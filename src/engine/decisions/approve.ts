@@ -2,7 +2,7 @@ import type { ErrorCode, JsonObject, JsonValue } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
 import { changedMembers, redact, sameJson, valueDigest } from "../common/index.ts";
 import { relyOnDelegations } from "../delegations/index.ts";
-import { hasRoomForGrant, mintGrant, readTerms, sameLimits } from "../grants/index.ts";
+import { hasRoomForGrant, mintGrant, readTerms, sameLimits, unmetBy } from "../grants/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
@@ -84,7 +84,7 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
     const message = `The payload is invalid: ${judged.field || "payload"}: ${judged.message}`;
     return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };
   }
-  const granted = grantIn(whole, about);
+  const granted = grantIn(parts, { ...whole, call: { ...stored, args: amended.args } }, about);
   if (!granted.ok) return granted;
   const { grant } = granted;
   return cast(parts, whole, { about, amended, payload: judged.payload, grant });
@@ -92,6 +92,7 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
 
 /** What the vote grants beside this call, or why that cannot be granted. */
 function grantIn(
+  parts: EngineParts,
   { confirmation, call, session, now }: Whole,
   { input }: OwnedCase,
 ): { readonly ok: true; readonly grant?: GrantLimits } | RefusedDecision {
@@ -104,6 +105,8 @@ function grantIn(
   });
   const terms = readTerms(confirmation.grants, input.grant);
   if (!terms.ok) return refuse(terms.message);
+  const unmet = unmetBy(parts, terms.limits, call);
+  if (unmet !== undefined) return refuse(`The grant cannot be given: ${unmet}.`);
   if (!hasRoomForGrant(session.grants, now))
     return refuse("The session has too many grants. Revoke one first.");
   return { ok: true, grant: terms.limits };

@@ -102,6 +102,11 @@ export interface PolicySource {
   readonly person: (id: string) => string;
   /** All logins of the person behind a login, this one among them. Default: only this one. */
   readonly logins?: (id: string) => readonly string[];
+  /**
+   * Reads a condition of a grant: over `args` only, checked like the conditions of rules. Throws if it is none; what it
+   * returns throws if it cannot be judged. Without this, no grant has conditions.
+   */
+  readonly condition?: (text: string) => (args: JsonObject) => boolean;
   /** Roles that a login claimed count for a vote this long. */
   readonly voteMaxAgeMs?: number;
 }

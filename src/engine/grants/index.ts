@@ -5,6 +5,7 @@
  * document of its session, so a use and the start of its call are one commit. Whatever is unclear: a person is asked.
  */
 
+export { unmetBy } from "./conditions.ts";
 export { grantStops } from "./grant-stops.ts";
 export { flawOfLimits, type GrantTerms, readTerms, sameLimits, tightest } from "./limits.ts";
 export { type Grant, type GrantStatus, listGrants, toGrant } from "./list.ts";

@@ -7,9 +7,11 @@ import { amountOf, isMore, ZERO } from "./amount.ts";
 export type GrantTerms = Partial<GrantLimits>;
 
 /** Why these limits mean nothing; undefined if they are sound. */
-export function flawOfLimits({ forMs, count, sum = {} }: GrantLimits): string | undefined {
+export function flawOfLimits({ forMs, count, sum = {}, where = [] }: GrantLimits): string | undefined {
   if (!isCount(forMs)) return "`forMs` must be a whole number, 1 or more";
   if (!isCount(count)) return "`count` must be a whole number, 1 or more";
+  const flawed = flawOfConditions(where);
+  if (flawed !== undefined) return flawed;
   if (!isJsonObject(sum)) return "`sum` must be an object with an amount for each argument";
   for (const [argument, most] of Object.entries(sum)) {
     const amount = amountOf(most);
@@ -17,6 +19,17 @@ export function flawOfLimits({ forMs, count, sum = {} }: GrantLimits): string | 
       return `the sum of ${argument} must be a number greater than 0 with at most 15 digits`;
   }
   return undefined;
+}
+
+const MOST_CONDITIONS = 10;
+const LONGEST_CONDITION = 1_000;
+
+function flawOfConditions(where: unknown): string | undefined {
+  const isCondition = (one: unknown): boolean =>
+    typeof one === "string" && one.trim() !== "" && one.length <= LONGEST_CONDITION && one.isWellFormed();
+  return Array.isArray(where) && where.length <= MOST_CONDITIONS && where.every(isCondition)
+    ? undefined
+    : `\`where\` must be a list of at most ${MOST_CONDITIONS} conditions, each with at most ${LONGEST_CONDITION} characters`;
 }
 
 function isCount(value: number): boolean {
@@ -35,12 +48,19 @@ export function tightest(all: readonly (GrantLimits | undefined)[]): GrantLimits
     forMs: Math.min(...limits.map(({ forMs }) => forMs)),
     count: Math.min(...limits.map(({ count }) => count)),
     ...(sums.size === 0 ? {} : { sum: Object.fromEntries(sums) }),
+    ...conditions(limits.flatMap(({ where = [] }) => where)),
   };
+}
+
+/** Each once, and in an order that does not matter. */
+function conditions(where: readonly string[]): Pick<GrantLimits, "where"> {
+  return where.length === 0 ? {} : { where: [...new Set(where)].toSorted() };
 }
 
 /** Do these limits go no further than that? */
 export function isWithin(limits: GrantLimits, most: GrantLimits): boolean {
   if (limits.forMs > most.forMs || limits.count > most.count) return false;
+  if (!(most.where ?? []).every((condition) => limits.where?.includes(condition))) return false;
   return Object.entries(most.sum ?? {}).every(([argument, sum]) => {
     const given = member(limits.sum ?? {}, argument);
     return given !== undefined && given <= sum;
@@ -49,7 +69,8 @@ export function isWithin(limits: GrantLimits, most: GrantLimits): boolean {
 
 export function sameLimits(one: GrantLimits | undefined, other: GrantLimits | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return sameJson({ ...one, sum: one.sum ?? {} }, { ...other, sum: other.sum ?? {} });
+  const nothing = { sum: {}, where: [] };
+  return sameJson({ ...nothing, ...one }, { ...nothing, ...other });
 }
 
 /** The limits of a grant that an approver asks for, or why it cannot be given. */
@@ -62,15 +83,21 @@ export function readTerms(
   const unknown = Object.keys(asked).find((name) => !TERMS.has(name));
   if (unknown !== undefined) return refused(`\`grant\` has no member "${unknown}".`);
   const sum = isJsonObject(asked.sum) || asked.sum === undefined ? { ...most.sum, ...asked.sum } : asked.sum;
-  const limits = { ...most, ...asked, sum };
+  const { where: own = [] } = asked;
+  const flawed = flawOfConditions(own);
+  if (flawed !== undefined) return refused(`The grant cannot be given: ${flawed}.`);
+  const limits = { ...most, ...asked, sum, where: [...(most.where ?? []), ...own] };
   const flaw = flawOfLimits(limits);
   if (flaw !== undefined) return refused(`The grant cannot be given: ${flaw}.`);
   if (!isWithin(limits, most)) return refused(`The grant goes too far. ${describeMost(most)}`);
-  const { sum: sums, ...plain } = limits;
-  return { ok: true, limits: Object.keys(sums).length === 0 ? plain : limits };
+  const { sum: sums, where, ...plain } = limits;
+  return {
+    ok: true,
+    limits: { ...plain, ...(Object.keys(sums).length === 0 ? {} : { sum: sums }), ...conditions(where) },
+  };
 }
 
-const TERMS: ReadonlySet<string> = new Set<keyof GrantLimits>(["forMs", "count", "sum"]);
+const TERMS: ReadonlySet<string> = new Set<keyof GrantLimits>(["forMs", "count", "sum", "where"]);
 
 function describeMost({ forMs, count, sum = {} }: GrantLimits): string {
   const sums = Object.entries(sum).map(([argument, most]) => `, ${most} in sum of ${argument}`);

@@ -4,6 +4,7 @@ import type { CallRecord, Draft, GrantLimits, GrantRecord, StoredGrantUse } from
 import type { EngineParts } from "../parts.ts";
 import type { Requirement } from "../people/index.ts";
 import { amountOf, amountText, isMore, plus, readSum } from "./amount.ts";
+import { unmetBy } from "./conditions.ts";
 import { grantIsGenuine, signedGrant } from "./grant-mac.ts";
 import { isWithin } from "./limits.ts";
 import { givers } from "./mint.ts";
@@ -13,7 +14,7 @@ import { notApproved } from "./not-approved.ts";
 export interface GrantedCall {
   readonly call: Pick<
     CallRecord,
-    "id" | "session" | "agent" | "tool" | "args" | "unparsed" | "definitionDigest"
+    "id" | "session" | "agent" | "tool" | "args" | "unparsed" | "secrets" | "definitionDigest"
   >;
   readonly question: {
     readonly requirements: readonly Requirement[];
@@ -99,6 +100,7 @@ function judgeUse(
   const reason = grantIsGenuine(parts, grant)
     ? (foreignTo(grant, asked) ??
       uncovered(grant, question) ??
+      unmetBy(parts, grant.limits, call) ??
       notApproved(parts, grant, now) ??
       (grant.uses < grant.limits.count ? undefined : `all ${grant.limits.count} uses are used up`))
     : "it has no valid signature";

@@ -129,6 +129,7 @@ const grantLimits: Check<GrantLimits> = shaped<GrantLimits>({
   forMs: count,
   count,
   sum: optional(countsByName),
+  where: optional(texts),
 });
 const vote: Checks<VoteCast> = {
   ...actedBy,

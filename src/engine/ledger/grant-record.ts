@@ -9,6 +9,8 @@ export interface GrantLimits {
   readonly count: number;
   /** The most that these arguments may add up to, by their names, over all of those calls. */
   readonly sum?: { readonly [argument: string]: number };
+  /** Conditions over `args`, in CEL, that each of those calls must meet. */
+  readonly where?: readonly string[];
 }
 
 /** Which grant let a call run, and who gave it. */

@@ -21,10 +21,19 @@ async function applyGrant(
   draft: Draft,
   { frame, planned }: { readonly frame: FrameRecord; readonly planned: PlannedCall },
 ): Promise<PlannedCall> {
-  const { plan, wireId, tool, args, unparsed = false, definitionDigest } = planned;
+  const { plan, wireId, tool, args, unparsed = false, secrets = [], definitionDigest } = planned;
   if (plan.kind !== "ask" || plan.tool === undefined) return planned;
   const { session, agent } = frame;
-  const call = { id: `${session}.${wireId}`, session, agent, tool, args, unparsed, definitionDigest };
+  const call = {
+    id: `${session}.${wireId}`,
+    session,
+    agent,
+    tool,
+    args,
+    unparsed,
+    secrets,
+    definitionDigest,
+  };
   const grant = await useGrant(parts, draft, { call, question: plan.question });
   if (grant === undefined) return planned;
   const { policy } = plan.question;

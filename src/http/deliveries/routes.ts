@@ -80,7 +80,7 @@ function serveToldPeople(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       requireScope(context, "read", "decide", "admin");
       const principal = context.get("principal");
       const ledger = await site.ledger();
-      const { confirmation } = await find(ledger, id, principal);
+      const { confirmation } = await find(site, id, principal);
       const told = await toldPeople(ledger, confirmation.id);
       const items = hasScope(principal, "admin") ? told : told.map(withoutReason);
       return Response.json({ items }, { headers: NO_STORE });

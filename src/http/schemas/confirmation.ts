@@ -43,6 +43,10 @@ export const grantLimitsSchema: z.ZodType = z
       .record(z.string(), z.number())
       .optional()
       .openapi({ description: "The most that these arguments may add up to, by their names." }),
+    where: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: "Conditions over `args`, in CEL, that each of the calls must meet." }),
   })
   .openapi("GrantLimits");
 

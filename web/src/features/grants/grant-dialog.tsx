@@ -22,7 +22,7 @@ export interface GrantDialogProps {
 export function GrantDialog({ confirmation, most, off, onGrant, onClose }: GrantDialogProps): ReactNode {
   const given = confirmation.votes.find(({ grant }) => grant !== undefined)?.grant;
   const start = given ?? most;
-  const [typed, setTyped] = useState<Typed>(() => typedFrom(start));
+  const [typed, setTyped] = useState<Typed>(() => typedFrom(start, most));
   const read = readLimits(most, typed);
   const fault = read.ok ? off : read.fault;
   const grant = (): void => {
@@ -70,9 +70,10 @@ export function GrantDialog({ confirmation, most, off, onGrant, onClose }: Grant
 
 type Typed = Parameters<typeof readLimits>[1];
 
-function typedFrom({ forMs, count, sum = {} }: GrantLimits): Typed {
+function typedFrom({ forMs, count, sum = {}, where = [] }: GrantLimits, most: GrantLimits): Typed {
   const sums = Object.entries(sum).map(([name, value]) => [name, String(value)] as const);
-  return { forMs, count: String(count), sum: Object.fromEntries(sums) };
+  const own = where.filter((condition) => !most.where?.includes(condition));
+  return { forMs, count: String(count), sum: Object.fromEntries(sums), where: own.join(" && ") };
 }
 
 interface FieldsProps {
@@ -124,6 +125,16 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
           />
         </label>
       ))}
+      <label>
+        Only where (CEL, for example args.to == "acme")
+        <input
+          className="input"
+          maxLength={1000}
+          spellCheck={false}
+          value={typed.where}
+          onChange={(event) => onType({ ...typed, where: event.target.value })}
+        />
+      </label>
     </div>
   );
 }

@@ -25,11 +25,19 @@ test("the sentence says exactly what is granted", () => {
 
 describe("what was typed", () => {
   test("becomes limits", () => {
-    const typed = { forMs: 300_000, count: "3", sum: { amount: "12.50" } };
+    const typed = { forMs: 300_000, count: "3", sum: { amount: "12.50" }, where: "" };
     expect(readLimits(MOST, typed)).toEqual({
       ok: true,
       limits: { forMs: 300_000, count: 3, sum: { amount: 12.5 } },
     });
+  });
+
+  test("keeps the rules' conditions, and adds its own", () => {
+    const most = { ...MOST, where: ["args.to != ''"] };
+    const typed = { forMs: 300_000, count: "3", sum: {}, where: ' args.to == "acme" ' };
+    const read = readLimits(most, typed);
+    expect(read).toMatchObject({ ok: true, limits: { where: ["args.to != ''", 'args.to == "acme"'] } });
+    expect(read.ok && shortLimits(read.limits)).toContain(`only where args.to != '' and args.to == "acme"`);
   });
 
   test.each([
@@ -43,6 +51,8 @@ describe("what was typed", () => {
     { sum: { amount: "1e2" } },
     { sum: { amount: "" } },
   ])("%j is refused", (typed) => {
-    expect(readLimits(MOST, { forMs: 1, count: "1", sum: {}, ...typed })).toMatchObject({ ok: false });
+    expect(readLimits(MOST, { forMs: 1, count: "1", sum: {}, where: "", ...typed })).toMatchObject({
+      ok: false,
+    });
   });
 });

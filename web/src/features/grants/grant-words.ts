@@ -24,19 +24,23 @@ export function spansUpTo(longestMs: number): readonly number[] {
 /** What is granted, word for word. */
 export function grantSentence(
   { tool, agent, session }: { readonly tool: string; readonly agent: string; readonly session: string },
-  { forMs, count, sum = {} }: GrantLimits,
+  { forMs, count, sum = {}, where = [] }: GrantLimits,
 ): string {
   const calls = count === 1 ? "1 further call" : `${count} further calls`;
   const sums = Object.entries(sum).map(
     ([argument, most]) => `, as long as “${argument}” adds up to no more than ${most}`,
   );
-  return `For ${exactSpan(forMs)} from the approval, up to ${calls} of ${tool} by the agent ${agent} in the session ${session} run without asking${sums.join("")}.`;
+  return `For ${exactSpan(forMs)} from the approval, up to ${calls} of ${tool} by the agent ${agent} in the session ${session} run without asking${sums.join("")}${conditions(where)}.`;
 }
 
 /** The limits in a few words. */
-export function shortLimits({ forMs, count, sum = {} }: GrantLimits): string {
+export function shortLimits({ forMs, count, sum = {}, where = [] }: GrantLimits): string {
   const sums = Object.entries(sum).map(([argument, most]) => ` · ${argument} up to ${most} in sum`);
-  return `${exactSpan(forMs)} · ${count === 1 ? "1 call" : `${count} calls`}${sums.join("")}`;
+  return `${exactSpan(forMs)} · ${count === 1 ? "1 call" : `${count} calls`}${sums.join("")}${conditions(where)}`;
+}
+
+function conditions(where: readonly string[]): string {
+  return where.length === 0 ? "" : `, only where ${where.join(" and ")}`;
 }
 
 /** What was typed, as limits; or what is wrong with it. */
@@ -46,20 +50,34 @@ export function readLimits(
     readonly forMs: number;
     readonly count: string;
     readonly sum: { readonly [name: string]: string };
+    readonly where: string;
   },
 ): { readonly ok: true; readonly limits: GrantLimits } | { readonly ok: false; readonly fault: string } {
   const count = Number(typed.count);
   if (!Number.isSafeInteger(count) || count < 1 || count > most.count)
     return { ok: false, fault: `The number of calls must be from 1 to ${most.count}.` };
+  const sums = readSums(most, typed.sum);
+  if (typeof sums === "string") return { ok: false, fault: sums };
+  const own = typed.where.trim();
+  const where = [...new Set([...(most.where ?? []), ...(own === "" ? [] : [own])])];
+  return {
+    ok: true,
+    limits: { forMs: typed.forMs, count, ...sums, ...(where.length === 0 ? {} : { where }) },
+  };
+}
+
+/** The sums that were typed, or what is wrong with one. */
+function readSums(
+  most: GrantLimits,
+  typed: { readonly [name: string]: string },
+): Pick<GrantLimits, "sum"> | string {
   const sums: (readonly [string, number])[] = [];
   for (const [argument, limit] of Object.entries(most.sum ?? {})) {
-    const text = typed.sum[argument] ?? String(limit);
+    const text = typed[argument] ?? String(limit);
     const value = Number(text);
     const fits = /^\d{1,15}(\.\d{1,15})?$/.test(text) && value > 0 && value <= limit;
-    if (!fits)
-      return { ok: false, fault: `The sum of ${argument} must be more than 0 and at most ${limit}.` };
+    if (!fits) return `The sum of ${argument} must be more than 0 and at most ${limit}.`;
     sums.push([argument, value]);
   }
-  const sum = sums.length === 0 ? {} : { sum: Object.fromEntries(sums) };
-  return { ok: true, limits: { forMs: typed.forMs, count, ...sum } };
+  return sums.length === 0 ? {} : { sum: Object.fromEntries(sums) };
 }
