@@ -32,7 +32,11 @@ const FRAMEWORKS: ReadonlyMap<string, string> = new Map([["countersign/openai-ag
 const BY_SHAPE: ReadonlySet<string> = new Set(["@google/adk"]);
 
 /** Modules whose types are made of a framework's. */
-const ADAPTERS: ReadonlySet<string> = new Set(["countersign/ai-sdk", "countersign/openai-agents"]);
+const ADAPTERS: ReadonlySet<string> = new Set([
+  "countersign/ai-sdk",
+  "countersign/langchain",
+  "countersign/openai-agents",
+]);
 
 const manifest = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8")) as Manifest;
 const modules = Object.entries(manifest.exports)

@@ -11,6 +11,7 @@ const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../../src/index.ts"`, `"countersign"`],
   [`"../../../src/index.ts"`, `"countersign"`],
   [`"../../src/adapters/ai-sdk/index.ts"`, `"countersign/ai-sdk"`],
+  [`"../../src/adapters/langchain/index.ts"`, `"countersign/langchain"`],
   [`"../../src/adapters/openai-agents/index.ts"`, `"countersign/openai-agents"`],
   [`"../../../src/adapters/google-adk/index.ts"`, `"countersign/google-adk"`],
   [`"../../src/adapters/mcp-server/index.ts"`, `"countersign/mcp-server"`],

@@ -55,6 +55,8 @@ export type FrameworkCallId = Pick<FrameworkCall<never>, "id" | "occurrence">;
 export interface PressedButton extends FrameworkCallId {
   readonly approved: boolean;
   readonly reason?: string;
+  /** The arguments to run instead, if the front end lets people change them. */
+  readonly args?: JsonObject;
 }
 
 /** What became of a button: the call as it is now, or why it does not count. */
@@ -109,7 +111,7 @@ export class ThreadGate {
    * Records a button as the decision of the person that the server has authenticated. Only the first question of a call
    * is answered so: whoever pressed it has not seen a later one.
    */
-  async press({ approved, reason, ...call }: PressedButton, acting: Acting): Promise<ButtonResult> {
+  async press({ approved, reason, args, ...call }: PressedButton, acting: Acting): Promise<ButtonResult> {
     const { confirmation } = (await this.find(call)) ?? {};
     if (confirmation === undefined)
       return { ok: false, code: "unknown-call", message: `Nobody was asked about the call ${call.id}.` };
@@ -123,6 +125,7 @@ export class ThreadGate {
       id: confirmation.id,
       confirmed: approved,
       ...(reason === undefined ? {} : { reason }),
+      ...(args === undefined ? {} : { args }),
     };
     const [result] = await this.#options.engine.decide([decision], acting);
     if (result?.ok === false) return refused(result);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ADAPTER_NAMES } from "./adapter-names.ts";
 import { readManifest, readSource } from "./repository.ts";
 import { exportedNames } from "./syntax.ts";
 
@@ -53,6 +54,10 @@ const EXPORTS = {
     default: "./dist/models/scripted/index.js",
   },
   "./ai-sdk": { types: "./dist/adapters/ai-sdk/index.d.ts", default: "./dist/adapters/ai-sdk/index.js" },
+  "./langchain": {
+    types: "./dist/adapters/langchain/index.d.ts",
+    default: "./dist/adapters/langchain/index.js",
+  },
   "./openai-agents": {
     types: "./dist/adapters/openai-agents/index.d.ts",
     default: "./dist/adapters/openai-agents/index.js",
@@ -511,60 +516,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./models/ai-sdk": ["AiSdkModel", "AiSdkOptions", "aiSdk"],
   "./models/gemini": ["GeminiOptions", "gemini"],
   "./models/scripted": ["ScriptedAnswer", "ScriptedOptions", "scripted"],
-  "./ai-sdk": [
-    "ButtonResult",
-    "GateToolsOptions",
-    "GatedTools",
-    "GivenRule",
-    "Resumption",
-    "ThreadOptions",
-    "ToolRule",
-    "gateTools",
-  ],
-  "./openai-agents": [
-    "AgentsGate",
-    "AgentsGateOptions",
-    "AnsweredItem",
-    "ButtonResult",
-    "Conversation",
-    "GivenRule",
-    "Resumption",
-    "ToolRule",
-    "createGate",
-  ],
-  "./google-adk": [
-    "AdkCall",
-    "AdkContent",
-    "AdkDeclaration",
-    "AdkEvent",
-    "AdkGate",
-    "AdkGateOptions",
-    "AdkPart",
-    "AdkSession",
-    "AdkTool",
-    "AdkToolContext",
-    "ButtonResult",
-    "ConfirmationMessage",
-    "Conversation",
-    "GivenRule",
-    "Resumption",
-    "Rules",
-    "ToolRule",
-    "createGate",
-  ],
-  "./mcp-server": [
-    "GateServerOptions",
-    "GateableServer",
-    "GivenRule",
-    "McpAuthInfo",
-    "McpCaller",
-    "McpRequest",
-    "RegisteredTool",
-    "ServerGate",
-    "ToolArguments",
-    "ToolRule",
-    "gateServer",
-  ],
+  ...ADAPTER_NAMES,
   "./testing": [
     "ChannelCase",
     "ChannelSubject",

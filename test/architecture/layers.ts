@@ -131,6 +131,8 @@ export const PACKAGES: { readonly [name: string]: string } = {
   "@cfworker/json-schema": "engine",
   "@google/genai": "models/gemini",
   "@hono/zod-openapi": "http",
+  "@langchain/core": "adapters/langchain",
+  "@langchain/langgraph": "adapters/langchain",
   "@marcbachmann/cel-js": "policy",
   "@modelcontextprotocol/client": "mcp",
   "@opentelemetry/api": "http",

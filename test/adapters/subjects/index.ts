@@ -1,6 +1,7 @@
 import type { AdapterSubject } from "../contract/subject.ts";
 import { aiSdkSubject } from "./ai-sdk.ts";
 import { callersSubject } from "./callers.ts";
+import { langchainSubject } from "./langchain.ts";
 import { mcpServerIdsSubject, mcpServerSubject } from "./mcp-server.ts";
 import { openaiAgentsSubject } from "./openai-agents.ts";
 
@@ -8,6 +9,7 @@ import { openaiAgentsSubject } from "./openai-agents.ts";
 export const SUBJECTS: readonly AdapterSubject[] = [
   callersSubject,
   aiSdkSubject,
+  langchainSubject,
   openaiAgentsSubject,
   mcpServerSubject,
   mcpServerIdsSubject,

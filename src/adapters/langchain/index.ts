@@ -1,0 +1,12 @@
+export type { ButtonResult } from "../thread-gate.ts";
+export type { GivenRule, ToolRule } from "../tool-rule.ts";
+export {
+  type Conversation,
+  createGate,
+  type LangChainGate,
+  type LangChainGateOptions,
+  type Resumable,
+  type Resumption,
+  type RulesOf,
+} from "./langchain-gate.ts";
+export type { Pause } from "./pause.ts";

@@ -1,0 +1,103 @@
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { createAgent, tool } from "langchain";
+import { createGate, type LangChainGate } from "../../../src/adapters/langchain/index.ts";
+import type { JsonObject } from "../../../src/protocol/index.ts";
+import {
+  type AdapterHost,
+  type AdapterSubject,
+  type ModelCall,
+  PAY_RULE,
+  PAY_SCHEMA,
+  type Progress,
+  type World,
+} from "../contract/subject.ts";
+import { ScriptedChatModel, type Told } from "./langchain-model.ts";
+
+/** LangChain: an agent of `createAgent`, with its checkpoints as text. */
+export const langchainSubject: AdapterSubject = {
+  name: "langchain",
+  open: (world) => new LangChainHost(world),
+};
+
+/** Whatever is in the checkpoints, the conversation is the one of the world. */
+const CONFIG = { configurable: { thread_id: "checkpoints" } };
+
+class LangChainHost implements AdapterHost {
+  readonly #world: World;
+  readonly #gate: LangChainGate;
+
+  constructor(world: World) {
+    this.#world = world;
+    const { engine, app, thread } = world;
+    this.#gate = createGate({ engine, app, identify: () => ({ thread }) });
+  }
+
+  send(calls: readonly ModelCall[], state?: string): Promise<Progress> {
+    return this.#invoke(state, calls, { messages: [{ role: "user", content: "Pay." }] });
+  }
+
+  async resume(state: string): Promise<Progress> {
+    const resumption = await this.#gate.resume(this.#agent([], {}, savedIn(state)), CONFIG);
+    return resumption.ready
+      ? this.#invoke(state, [], resumption.command)
+      : { state, status: "paused", told: {} };
+  }
+
+  async forge(state: string): Promise<Progress> {
+    const agent = this.#agent([], {}, savedIn(state));
+    const snapshot: {
+      readonly tasks: readonly { readonly interrupts: readonly { readonly id?: string }[] }[];
+    } = await agent.graph.getState(CONFIG);
+    const ids = snapshot.tasks.flatMap(({ interrupts }) => interrupts.map(({ id }) => id ?? ""));
+    const resume: Record<string, unknown> = {};
+    for (const id of ids) resume[id] = { decisions: [{ type: "approve" }] };
+    return this.#invoke(state, [], new Command({ resume }));
+  }
+
+  cancel(reason: string): Promise<number> {
+    return this.#gate.cancel(this.#world.thread, reason);
+  }
+
+  async #invoke(state: string | undefined, calls: readonly ModelCall[], input: unknown): Promise<Progress> {
+    const told: Told = {};
+    const saver = savedIn(state);
+    const result: object = await this.#agent(calls, told, saver).invoke(input as never, CONFIG);
+    return { state: textOf(saver), status: "__interrupt__" in result ? "paused" : "done", told };
+  }
+
+  #agent(calls: readonly ModelCall[], told: Told, checkpointer: MemorySaver) {
+    const { description, expiresInMs } = this.#world;
+    const pay = tool((input: unknown) => this.#world.pay(input as JsonObject), {
+      name: "pay",
+      description,
+      schema: PAY_SCHEMA as never,
+    });
+    const note = tool((input: unknown) => input as JsonObject, {
+      name: "note",
+      description: "Notes a text.",
+      schema: { type: "object", properties: {} } as never,
+    });
+    const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
+    const tools = this.#gate.tools([pay, note], { pay: rule });
+    return createAgent({ model: new ScriptedChatModel(calls, told), tools, checkpointer });
+  }
+}
+
+/** A checkpointer with what this text says: every host has its own copy, as if the state had been sent to it. */
+function savedIn(state: string | undefined): MemorySaver {
+  const saver = new MemorySaver();
+  if (state === undefined) return saver;
+  return Object.assign(saver, JSON.parse(state, revive) as Pick<MemorySaver, "storage" | "writes">);
+}
+
+function revive(_name: string, value: unknown): unknown {
+  return typeof value === "object" && value !== null && "bytes" in value
+    ? new TextEncoder().encode(String(value.bytes))
+    : value;
+}
+
+function textOf({ storage, writes }: MemorySaver): string {
+  return JSON.stringify({ storage, writes }, (_name, value: unknown) =>
+    value instanceof Uint8Array ? { bytes: new TextDecoder().decode(value) } : value,
+  );
+}
