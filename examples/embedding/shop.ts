@@ -16,10 +16,9 @@ const model = scripted(({ contents }) =>
     : [{ functionCall: { name: "refund", args: {} } }],
 );
 
-export const shop = new Runner({
-  agent: new Agent({ name: "shop", model, tools: [refund] }),
-  ledger: "memory:",
-});
+export const agent = new Agent({ name: "shop", model, tools: [refund] });
+
+export const shop = new Runner({ agent, ledger: "memory:" });
 
 /** The host's own login: undefined if nobody is logged in. */
 export function userOf({

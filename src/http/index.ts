@@ -12,3 +12,12 @@ export type { Logger } from "./log.ts";
 export { isScope, SCOPES, type Scope } from "./scopes.ts";
 export { Metrics } from "./telemetry/metrics.ts";
 export { openTelemetry } from "./telemetry/tracing.ts";
+export {
+  byHost,
+  byPath,
+  createTenants,
+  type OpenTenant,
+  type TenantFactory,
+  type Tenants,
+  type TenantsOptions,
+} from "./tenants/index.ts";

@@ -11,7 +11,15 @@ import {
   toPrincipal,
 } from "../../src/engine/index.ts";
 import { tryApprove } from "../../src/engine/testing/try-decide.ts";
-import { type AppOptions, createApp, createAuth, SCOPES, type Scope, Tokens } from "../../src/http/index.ts";
+import {
+  type App,
+  type AppOptions,
+  createApp,
+  createAuth,
+  SCOPES,
+  type Scope,
+  Tokens,
+} from "../../src/http/index.ts";
 import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
@@ -28,6 +36,7 @@ const SHORT_MS = 1_000;
 export interface AttackedServer {
   readonly engine: Engine;
   readonly runner: Runner;
+  readonly app: App;
   /** One request, as a client would send it. */
   send(request: Sent): Promise<Response>;
   /** The whole credential of somebody; every one was used today already. */
@@ -130,7 +139,8 @@ export async function startAttackedServer(): Promise<AttackedServer> {
     const app = createApp({ apps, publicUrl: ORIGIN, ...login, ...options });
     return (sent) => app.fetch(toRequest(sent));
   };
-  const send = appWith({});
+  const app = createApp({ apps, publicUrl: ORIGIN, auth });
+  const send: AttackedServer["send"] = (sent) => app.fetch(toRequest(sent));
   const tokens = new Tokens(engine.ledger.items, now);
   const secrets = await makeTokens(tokens, clock);
   // Their first use of the day is on record already, so nothing of that moves later.
@@ -140,6 +150,7 @@ export async function startAttackedServer(): Promise<AttackedServer> {
   return {
     engine,
     runner,
+    app,
     send,
     token: (name) => secrets[name],
     scoped: async (scopes, whose = {}) => {
@@ -162,7 +173,8 @@ function toLine({ kind, body }: JournalRecord): { readonly kind: string; readonl
   return { kind, body: (body ?? {}) as JsonObject };
 }
 
-function toRequest({ method, path, body, headers = {} }: Sent): Request {
+/** The request, as it arrives at the server. */
+export function toRequest({ method, path, body, headers = {} }: Sent): Request {
   const isText = typeof body === "string";
   return new Request(`${ORIGIN}${path}`, {
     method,

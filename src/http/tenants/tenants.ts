@@ -1,0 +1,100 @@
+import { CountersignError } from "../../protocol/index.ts";
+import type { App } from "../app.ts";
+import type { RequestBindings } from "../env.ts";
+import { problemResponse } from "../problems.ts";
+import { whenEnded } from "./ended.ts";
+import { OpenTenants, type TenantFactory } from "./open-tenants.ts";
+import { Sweep } from "./sweep.ts";
+
+/** Options of {@link createTenants}. */
+export interface TenantsOptions {
+  /** Which tenant a request is for; undefined if it is for none. See {@link byHost} and {@link byPath}. */
+  readonly tenantOf: (request: Request) => string | undefined;
+  /**
+   * Opens a tenant: an engine on a ledger of its own, and the app that serves it. Undefined if there is no such tenant;
+   * throw `forbidden` for one that is suspended. It is called again when the tenant was closed in the meantime.
+   */
+  readonly open: TenantFactory;
+  /** All tenants. What is due in those that are not open (deadlines, escalations, recovery) is done from time to time. */
+  readonly names?: () => Iterable<string> | Promise<Iterable<string>>;
+  /** How many may be open at once. Default: 100. */
+  readonly mostOpen?: number;
+  /** A tenant that nobody used for this long is closed. Default: 5 minutes. */
+  readonly idleMs?: number;
+  /** How often each tenant that is not open is looked at. Default: 1 minute. */
+  readonly sweepMs?: number;
+  /** Told of errors that no request gets. */
+  readonly onError?: (error: unknown, tenant: string) => void;
+}
+
+/** Many tenants behind one server. */
+export interface Tenants extends App {
+  /** Closes a tenant, if it is open, so that its settings are read again. Requests that run are finished first. */
+  reopen(tenant: string): Promise<void>;
+  /** Finishes what runs, and closes all ledgers. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_MOST_OPEN = 100;
+const DEFAULT_IDLE_MS = 300_000;
+const DEFAULT_SWEEP_MS = 60_000;
+
+/**
+ * Serves many tenants from one process. Each has an engine and a ledger of its own, so that nothing that is asked of one
+ * can read or change another. Tenants are opened when they are needed, and closed when they are idle.
+ */
+export function createTenants(options: TenantsOptions): Tenants {
+  const { tenantOf, names, onError = () => {} } = options;
+  const tenants = new OpenTenants(options.open, {
+    most: options.mostOpen ?? DEFAULT_MOST_OPEN,
+    idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
+    onError,
+  });
+  const sweep =
+    names === undefined
+      ? undefined
+      : new Sweep(tenants, { names, everyMs: options.sweepMs ?? DEFAULT_SWEEP_MS, onError });
+  let isLeaving = false;
+  return {
+    fetch: async (request, bindings) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/healthz") return Response.json({ status: "ok" });
+      if (pathname === "/readyz" && !isLeaving) return Response.json({ status: "ok" });
+      try {
+        if (pathname === "/readyz") throw new CountersignError("closed", "This process is shutting down.");
+        return await answer(tenants, tenantOf(request), { request, bindings });
+      } catch (error) {
+        return problemResponse(error);
+      }
+    },
+    leave: () => {
+      isLeaving = true;
+      tenants.each(({ app }) => app.leave());
+    },
+    drain: () => {
+      isLeaving = true;
+      tenants.each(({ app }) => app.drain());
+    },
+    reopen: (tenant) => tenants.retire(tenant),
+    close: async () => {
+      await sweep?.stop();
+      await tenants.close();
+    },
+  };
+}
+
+async function answer(
+  tenants: OpenTenants,
+  name: string | undefined,
+  { request, bindings }: { readonly request: Request; readonly bindings: RequestBindings | undefined },
+): Promise<Response> {
+  const use = name === undefined ? undefined : await tenants.use(name);
+  if (use === undefined) throw new CountersignError("unknown-route", "No tenant is served here.");
+  try {
+    // A stream uses the tenant until its last byte.
+    return whenEnded(await use.tenant.app.fetch(request, bindings), use.release);
+  } catch (error) {
+    use.release();
+    throw error;
+  }
+}
