@@ -15,6 +15,7 @@ const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../../src/adapters/openai-agents/index.ts"`, `"countersign/openai-agents"`],
   [`"../../../src/adapters/google-adk/index.ts"`, `"countersign/google-adk"`],
   [`"../../src/adapters/mcp-server/index.ts"`, `"countersign/mcp-server"`],
+  [`"../../../src/adapters/mastra/index.ts"`, `"countersign/mastra"`],
   [`"../../src/a2a/index.ts"`, `"countersign/a2a"`],
   [`"../../src/client/index.ts"`, `"countersign/client"`],
   [`"../../src/http/index.ts"`, `"countersign/http"`],

@@ -70,6 +70,7 @@ const EXPORTS = {
     types: "./dist/adapters/mcp-server/index.d.ts",
     default: "./dist/adapters/mcp-server/index.js",
   },
+  "./mastra": { types: "./dist/adapters/mastra/index.d.ts", default: "./dist/adapters/mastra/index.js" },
   "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },
   "./package.json": "./package.json",
 };

@@ -84,7 +84,6 @@ export class GatedTool<Tool extends AdkTool> {
     const { gate, call } = await this.#call(args, toolContext);
     const isResumed = toolContext.toolConfirmation !== undefined;
     if (isResumed) await this.#checkAsked(gate, call);
-    else if (waits(await this.#proposed(gate, call, toolContext))) return undefined;
     let thrown: { readonly error: unknown } | undefined;
     const outcome = await gate.run(
       call,
@@ -99,22 +98,15 @@ export class GatedTool<Tool extends AdkTool> {
       },
       waitOf(toolContext),
     );
+    if (waits(outcome) && !isResumed) {
+      toolContext.requestConfirmation({ hint: outcome.confirmation?.hint ?? outcome.message });
+      return undefined;
+    }
     // Somebody started it after it was looked up, and is gone: the model is told, and not asked to go on.
     if (waits(outcome)) toolContext.invocationContext.endInvocation = true;
     if (outcome.status === "failed" && outcome.amended === undefined && thrown !== undefined)
       throw thrown.error;
     return { value: toldToModel(outcome).answer };
-  }
-
-  async #proposed(
-    gate: ThreadGate,
-    call: FrameworkCall<unknown>,
-    context: AdkToolContext,
-  ): Promise<CallerOutcome> {
-    const outcome = await gate.propose(call);
-    const { confirmation, message } = outcome;
-    if (waits(outcome)) context.requestConfirmation({ hint: confirmation?.hint ?? message });
-    return outcome;
   }
 
   async #body(args: Args, toolContext: AdkToolContext): Promise<JsonValue | undefined> {

@@ -7,7 +7,10 @@ export interface PeerAdapter {
 }
 
 /** Every adapter whose framework is not among this package's own. */
-export const PEERS: readonly PeerAdapter[] = [{ name: "google-adk", folder: "adk" }];
+export const PEERS: readonly PeerAdapter[] = [
+  { name: "google-adk", folder: "adk" },
+  { name: "mastra", folder: "mastra" },
+];
 
 /** Its subject: `subject.ts` in its folder, beside the packages that it imports. */
 export async function peerSubject(name: string): Promise<AdapterSubject> {

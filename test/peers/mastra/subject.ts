@@ -1,0 +1,125 @@
+import { Agent, type AgentRun } from "@mastra/core/agent";
+import { Mastra } from "@mastra/core/mastra";
+import { InMemoryStore, type WorkflowsStorage } from "@mastra/core/storage";
+import { createTool } from "@mastra/core/tools";
+import { z } from "zod";
+import { createGate, type MastraGate } from "../../../src/adapters/mastra/index.ts";
+import type { JsonObject } from "../../../src/protocol/index.ts";
+import {
+  type AdapterHost,
+  type AdapterSubject,
+  type ModelCall,
+  PAY_RULE,
+  type Progress,
+  type World,
+} from "../../adapters/contract/subject.ts";
+import { scripted } from "./scripted.ts";
+
+/** Mastra: the snapshots of a suspended run as its state. */
+export const subject: AdapterSubject = { name: "mastra", open: (world) => new MastraHost(world) };
+
+type Told = Record<string, string>;
+type Snapshot = Parameters<WorkflowsStorage["persistWorkflowSnapshot"]>[0];
+
+class MastraHost implements AdapterHost {
+  readonly #world: World;
+  readonly #gate: MastraGate;
+
+  constructor(world: World) {
+    this.#world = world;
+    const { engine, app, thread } = world;
+    // The thread is the server's, whatever a state says.
+    this.#gate = createGate({ engine, app, identify: () => ({ thread }) });
+  }
+
+  async send(calls: readonly ModelCall[]): Promise<Progress> {
+    const storage = new InMemoryStore();
+    const told: Told = {};
+    const agent = this.#agent(storage, calls, told);
+    const memory = { thread: this.#world.thread, resource: "user" };
+    const { finishReason } = await agent.generate("Pay.", { memory });
+    return { state: await saved(storage), status: statusOf(finishReason), told };
+  }
+
+  async resume(state: string): Promise<Progress> {
+    return this.#goOn(state, async (run) => {
+      const resumption = await this.#gate.resume(run);
+      return resumption.ready ? resumption.resumeData : undefined;
+    });
+  }
+
+  forge(state: string): Promise<Progress> {
+    return this.#goOn(state, async () => ({ approved: true }));
+  }
+
+  cancel(reason: string): Promise<number> {
+    return this.#gate.cancel(this.#world.thread, reason);
+  }
+
+  async #goOn(state: string, answer: (run: AgentRun) => Promise<object | undefined>): Promise<Progress> {
+    const storage = await restored(state);
+    const told: Told = {};
+    const agent = this.#agent(storage, [], told);
+    const [run] = (await agent.listSuspendedRuns()).runs;
+    if (run === undefined) throw new Error("It does not wait.");
+    const resumeData = await answer(run);
+    if (resumeData === undefined) return { state, status: "paused", told };
+    const { finishReason } = await agent.resumeGenerate(resumeData, { runId: run.runId });
+    return { state: await saved(storage), status: statusOf(finishReason), told };
+  }
+
+  #agent(storage: InMemoryStore, calls: readonly ModelCall[], told: Told): Agent {
+    const { description, expiresInMs } = this.#world;
+    const pay = createTool({
+      id: "pay",
+      description,
+      inputSchema: z.object({ amount: z.number(), to: z.string().optional(), hang: z.boolean().optional() }),
+      execute: (input) => this.#world.pay(input as JsonObject),
+    });
+    const note = createTool({
+      id: "note",
+      description: "Notes a text.",
+      inputSchema: z.object({ text: z.string() }),
+      execute: async (input) => input,
+    });
+    const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
+    const agent = new Agent({
+      id: "cashier",
+      name: "cashier",
+      instructions: "Pay.",
+      model: scripted(calls, told),
+      tools: this.#gate.tools({ pay, note }, { pay: rule as never }),
+    });
+    new Mastra({ agents: { agent }, storage, logger: false });
+    return agent;
+  }
+}
+
+function statusOf(finishReason: string | undefined): Progress["status"] {
+  return finishReason === "suspended" ? "paused" : "done";
+}
+
+async function workflowsOf(storage: InMemoryStore): Promise<WorkflowsStorage> {
+  const workflows = await storage.getStore("workflows");
+  if (workflows === undefined) throw new Error("The storage has no workflows.");
+  return workflows;
+}
+
+async function saved(storage: InMemoryStore): Promise<string> {
+  const { runs } = await (await workflowsOf(storage)).listWorkflowRuns();
+  return JSON.stringify(
+    runs.map(({ workflowName, runId, resourceId, snapshot }) => ({
+      workflowName,
+      runId,
+      resourceId,
+      snapshot,
+    })),
+  );
+}
+
+async function restored(state: string): Promise<InMemoryStore> {
+  const storage = new InMemoryStore();
+  const workflows = await workflowsOf(storage);
+  for (const snapshot of JSON.parse(state) as Snapshot[]) await workflows.persistWorkflowSnapshot(snapshot);
+  return storage;
+}
