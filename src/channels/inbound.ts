@@ -1,4 +1,11 @@
-import type { Confirmation, DecisionInput, Engine, Principal, RefusedDecision } from "../engine/index.ts";
+import type {
+  Confirmation,
+  DecisionInput,
+  Engine,
+  Principal,
+  RefusedDecision,
+  UsedUp,
+} from "../engine/index.ts";
 import { toConfirmation } from "../engine/index.ts";
 import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import type { Channel } from "./channel.ts";
@@ -11,10 +18,11 @@ export interface InboundRequest {
   readonly body: Uint8Array;
 }
 
-/** The answer to a request. */
+/** The answer to a request: nothing, JSON, or a page with the policy of what it may load and run. */
 export interface InboundAnswer {
   readonly status: number;
   readonly json?: JsonValue;
+  readonly page?: { readonly html: string; readonly contentSecurityPolicy: string };
 }
 
 /**
@@ -31,6 +39,14 @@ export type ChannelDecision =
   | { readonly ok: true; readonly confirmation: Confirmation }
   | Pick<RefusedDecision, "ok" | "code" | "message" | "field">;
 
+/** How a person decides in a channel. */
+export interface ChannelDeciding {
+  /** Recorded with the decision; by default the channel's name. */
+  readonly via?: string;
+  /** What the decision uses up, in the same commit. */
+  readonly uses?: UsedUp;
+}
+
 /** What a channel can do for the people who answer in it. */
 export interface ChannelApprovals {
   /** The confirmation as this person sees it; undefined if there is none. `can` says what they may do. */
@@ -39,6 +55,7 @@ export interface ChannelApprovals {
   decide(
     input: DecisionInput & { readonly version: number },
     person: ChannelPerson,
+    deciding?: ChannelDeciding,
   ): Promise<ChannelDecision>;
   /** Journals that somebody whom the configuration does not know tried to decide. */
   refuse(id: string, stranger: string): Promise<void>;
@@ -90,12 +107,19 @@ export function createInbound(engine: Engine, channels: readonly Channel[]): Inb
   };
 }
 
-function toResponse({ status, json }: InboundAnswer): Response {
+function toResponse({ status, json, page }: InboundAnswer): Response {
+  if (page !== undefined) {
+    const headers = {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": page.contentSecurityPolicy,
+    };
+    return new Response(page.html, { status, headers });
+  }
   return json === undefined ? new Response(null, { status }) : Response.json(json, { status });
 }
 
 /** Makes all decisions of a channel, as a known person of kind `channel`. */
-function createApprovals(engine: Engine, via: string): ChannelApprovals {
+function createApprovals(engine: Engine, name: string): ChannelApprovals {
   return {
     async read(id, person) {
       const { confirmation, call, session } = (await engine.ledger.load({ confirmation: id })) ?? {};
@@ -103,9 +127,9 @@ function createApprovals(engine: Engine, via: string): ChannelApprovals {
       const counting = await engine.counting();
       return toConfirmation({ confirmation, call, session }, toChannelPrincipal(person), counting);
     },
-    async decide(input, person) {
+    async decide(input, person, { via = name, uses } = {}) {
       const by = toChannelPrincipal(person);
-      const outcome = await engine.decisions.decide(input, { by, via });
+      const outcome = await engine.decisions.decide(input, { by, via }, undefined, uses);
       if (outcome.ok) return { ok: true, confirmation: toConfirmation(outcome, by) };
       const { code, message, field } = outcome;
       return { ok: false, code, message, ...(field === undefined ? {} : { field }) };
@@ -113,7 +137,7 @@ function createApprovals(engine: Engine, via: string): ChannelApprovals {
     async refuse(id, stranger) {
       const by = { ...toChannelPrincipal({ id: stranger }), scopes: [], authenticated: false };
       const tried = { code: "not-an-approver", what: "decide" } as const;
-      await engine.decisions.noteRefusal({ confirmation: id }, tried, { by, via });
+      await engine.decisions.noteRefusal({ confirmation: id }, tried, { by, via: name });
     },
   };
 }

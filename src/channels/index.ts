@@ -2,6 +2,7 @@ export {
   DEFAULT_DELIVERY_SETTINGS,
   type DeliveryFailure,
   type DeliverySettings,
+  type UsedUp,
 } from "../engine/index.ts";
 export type { Channel, NotedCall, Notice, NoticeType, Told } from "./channel.ts";
 export {
@@ -11,6 +12,7 @@ export {
 } from "./delivery.ts";
 export {
   type ChannelApprovals,
+  type ChannelDeciding,
   type ChannelDecision,
   createInbound,
   type Inbound,

@@ -85,6 +85,7 @@ export {
   type Settlement,
   type SettlementInput,
   type Tried,
+  type UsedUp,
   type VoteWithdrawn,
 } from "./decisions/index.ts";
 export { allDelegations, type Delegated, type NewDelegation } from "./delegations/index.ts";

@@ -128,6 +128,11 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
         "What an approver may grant beside the approval: further calls of this agent and session that run without asking. Default: nothing. Every rule that asks must allow it.",
     },
   ),
+  byMail: {
+    type: "boolean",
+    description:
+      "Mails have a link that decides without a login, once. Whoever has the mail can decide. Default: false. Every rule that asks must allow it, and nothing else may ask.",
+  },
 };
 
 const test: Named<(typeof TEST_MEMBERS)[number]> = {

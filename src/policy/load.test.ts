@@ -31,6 +31,7 @@ rules:
     escalate: [{ after: 1h, to: cfo }]
     amendable: [amount]
     grants: { longest: 1h, count: 20, sum: { arg: amount, most: 500.5 } }
+    byMail: true
   - id: no-night
     match: { tool: [pay, "refund*"] }
     when: time.hour < 6
@@ -73,6 +74,7 @@ test("a whole file: every member reaches the verdict", () => {
       amendable: ["amount"],
       hint: "Pay 5000 to [redacted]?",
       grants: { forMs: 3_600_000, count: 20, sum: { amount: 500.5 } },
+      byMail: true,
     },
     { rule: "watch", outcome: "deny", observe: true, reason: "policy rule watch" },
   ]);
@@ -83,12 +85,13 @@ test("a whole file: every member reaches the verdict", () => {
   expect(policy.voteMaxAgeMs).toBe(43_200_000);
 });
 
-test("a rule that could not be judged allows no grants", () => {
+test("a rule that could not be judged allows no grants, and no decision by mail", () => {
   const policy = parsePolicy("policy.yaml", WHOLE);
   const call = exampleCall({ app: "bank1", args: { amount: "much" }, shown: {} });
   const [verdict] = [policy.judge(call)].flat();
   expect(verdict).toMatchObject({ rule: "big-pay", outcome: "confirm" });
   expect(verdict).not.toHaveProperty("grants");
+  expect(verdict).not.toHaveProperty("byMail");
 });
 
 test("the version is of what the file says, not of how it is written; the text gives the same version", () => {
@@ -167,6 +170,8 @@ test.each<[string, string]>([
     rule("then: confirm", `grants: { longest: 1h, count: 1, sum: { arg: a, most: ${most} } }`),
     "rule a: grants.sum.most must be a number greater than 0 with at most 15 digits",
   ]),
+  [rule("then: deny", "byMail: true"), "byMail is only for rules with then: confirm"],
+  [rule("then: confirm", "byMail: yes"), "byMail must be true or false"],
   [rule("then: deny", "grants: { longest: 1h, count: 1 }"), "grants is only for rules with then: confirm"],
   ["groups: { a: [group:b], b: [group:a] }\nrules: []", "1:29: groups.a contains itself: a, b, a"],
   ["groups: { a: [group:a] }\nrules: []", "1:15: groups.a contains itself: a, a"],

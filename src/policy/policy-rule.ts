@@ -31,6 +31,7 @@ export interface RuleAsking {
   readonly grants?: GrantLimits;
   /** The condition in `grants`: for other calls, nothing is granted. */
   readonly grantsIf?: Expression;
+  readonly byMail?: boolean;
 }
 
 /** One rule of a policy file. */

@@ -66,7 +66,7 @@ function askedBy(
   call: PolicyCall,
   { failure }: Applied,
 ): Partial<PolicyVerdict> {
-  const { escalate, grants, grantsIf, ...rest } = asking;
+  const { escalate, grants, grantsIf, byMail, ...rest } = asking;
   const isOffered =
     failure === undefined && (grantsIf === undefined || judged(grantsIf, { args: call.shown }).held === true);
   return {
@@ -78,6 +78,8 @@ function askedBy(
     ...(hint === undefined ? {} : { hint: hintFor(hint, call) }),
     // A rule that could not be judged asks a person every time, and so does one whose grants are for other arguments.
     ...(grants === undefined || !isOffered ? {} : { grants }),
+    // A rule that could not be judged needs a login, too.
+    ...(byMail === undefined || failure !== undefined ? {} : { byMail }),
   };
 }
 

@@ -19,6 +19,7 @@ const ASKING_MEMBERS = [
   "escalate",
   "amendable",
   "grants",
+  "byMail",
 ] as const;
 
 /** Reads how a rule of `confirm` asks. Other rules ask nobody, so there these members are problems. */
@@ -44,6 +45,7 @@ export function readAsking(source: YamlSource, members: Members, scope: AskingSc
     ...defined("escalate", escalate),
     ...defined("amendable", members.texts("amendable")),
     ...readGrants(source, members.get("grants"), `${what}: grants`),
+    ...defined("byMail", members.flag("byMail")),
     ...defined("hint", readHint(source, members.get("hint"), `${what}: hint`)),
   };
 }

@@ -28,6 +28,7 @@ export const RULE_MEMBERS = [
   "escalate",
   "amendable",
   "grants",
+  "byMail",
 ] as const;
 export const MATCH_MEMBERS = ["tool", "app", "agent", "user", "mcpServer", "annotations"] as const;
 /** The annotations of MCP, and what a server means that does not set them. */

@@ -328,6 +328,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./channels": [
     "Channel",
     "ChannelApprovals",
+    "ChannelDeciding",
     "ChannelDecision",
     "ChannelPerson",
     "DEFAULT_DELIVERY_SETTINGS",
@@ -345,6 +346,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "Receive",
     "Serve",
     "Told",
+    "UsedUp",
     "askedAmong",
     "createInbound",
     "startDeliveries",

@@ -4,8 +4,15 @@ import type { Channel, Notice, Told } from "../channel.ts";
 import { combinedFailures, type Failure, type Sent } from "../failures.ts";
 import { askedAmong } from "../people.ts";
 import { subjectOf } from "../subject.ts";
-import { tellPeople } from "../tell-people.ts";
-import { type CheckedSettings, checkSettings, type EmailSettings } from "./email-options.ts";
+import { asks, tellPeople } from "../tell-people.ts";
+import { decisionEntries } from "./decision-entries.ts";
+import { DecisionLinks } from "./decision-links.ts";
+import {
+  type CheckedSettings,
+  checkSettings,
+  type EmailPerson,
+  type EmailSettings,
+} from "./email-options.ts";
 import { mailOf } from "./mail.ts";
 import { createMailer, type Mailer } from "./send.ts";
 
@@ -21,16 +28,21 @@ export interface EmailOptions extends EmailSettings {
 
 /**
  * Asks the people whom a rule names by mail, and tells those who were asked how it ended, in the same thread. The link
- * opens the card, where they log in and decide: no mail decides anything. Throws `invalid-option`.
+ * opens the card, where they log in and decide. Where the rules allow it and `publicUrl` is given, a second link decides
+ * without a login, once, at `/channels/email/…`; opening it decides nothing. Throws `invalid-option`.
  */
 export function createEmailChannel(options: EmailOptions): Channel {
   const { ledger, name = "email", ...given } = options;
   const settings = checkSettings(given);
   const mailer = createMailer(settings);
   const book = new MessageBook(ledger.items, name, () => ledger.now);
+  const links = new DecisionLinks(ledger, name);
+  const linkTo = linksAt(settings.publicUrl, name);
+  const { people } = settings;
   return {
     name,
-    tell: (notice, signal) => tellByMail({ settings, mailer, book }, notice, signal),
+    tell: (notice, signal) => tellByMail({ settings, mailer, book, links, linkTo }, notice, signal),
+    entries: decisionEntries({ links, people }),
     check: async (signal) => {
       const fault = await mailer.verify(signal);
       return fault === undefined ? [] : [fault];
@@ -43,26 +55,51 @@ interface Mailing {
   readonly settings: CheckedSettings;
   readonly mailer: Mailer;
   readonly book: MessageBook;
+  readonly links: DecisionLinks;
+  /** Where a link that decides leads; undefined if mails have none. */
+  readonly linkTo: ((link: string) => string) | undefined;
+}
+
+/** The secret is behind a #, so that no request and no referrer has it. */
+function linksAt(publicUrl: URL | undefined, name: string): Mailing["linkTo"] {
+  if (publicUrl === undefined) return undefined;
+  const page = `${publicUrl.href.replace(/\/+$/, "")}/channels/${name}/link`;
+  return (link) => `${page}#${link}`;
 }
 
 function tellByMail(mailing: Mailing, notice: Notice, signal: AbortSignal): Promise<Told> {
   const { settings, mailer, book } = mailing;
-  const { about } = notice;
+  const { about, link } = notice;
   const { people, operator, domain } = settings;
+  const asked = "id" in about ? askedAmong(about, people, notice.known) : [];
   const recipients = {
     all: people.map(({ email }) => email),
-    asked: "id" in about ? askedAmong(about, people, notice.known).map(({ email }) => email) : [],
+    asked: asked.map(({ email }) => email),
     operators: operator === undefined ? [] : [operator],
   };
-  const send = (address: string, { isFirst }: { readonly isFirst: boolean }): Promise<Sent> => {
+  const send = async (address: string, { isFirst }: { readonly isFirst: boolean }): Promise<Sent> => {
+    const person = asked.find(({ email }) => email === address);
+    const decision = person === undefined ? undefined : await decisionLink(mailing, notice, person);
     const first = `<${book.keyOf(subjectOf(about))}.${hashOf(address)}@${domain}>`;
     const reply = { messageId: `<${notice.id}.${hashOf(address)}@${domain}>`, inReplyTo: first };
-    const mail = { ...mailOf(notice, { isFirst }), to: address, notice: notice.id };
+    const mail = { ...mailOf(about, { isFirst, link, decision }), to: address, notice: notice.id };
     return mailer.send({ ...mail, ...(isFirst ? { messageId: first } : reply) }, signal);
   };
   const personOf = (address: string): string | undefined =>
     people.find(({ email }) => email === address)?.id ?? (address === operator ? "operator" : undefined);
   return tellPeople({ book, notice, signal, recipients, personOf, send });
+}
+
+/** A new link that decides, for a person whom the rule asks; undefined if something that asks needs a login. */
+async function decisionLink(
+  { links, linkTo }: Mailing,
+  notice: Notice,
+  person: EmailPerson,
+): Promise<string | undefined> {
+  const { about } = notice;
+  if (linkTo === undefined || !("id" in about) || about.byMail !== true || !asks(notice)) return undefined;
+  const link = await links.create(about, person);
+  return link === undefined ? undefined : linkTo(link);
 }
 
 // An id in a mail must not say whose address it is.

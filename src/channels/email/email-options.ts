@@ -2,6 +2,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import type { ChannelPerson } from "../people.ts";
 
 const ADDRESS = /^[^\s@<>()[\]\\,;:"]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/;
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const SENDER = /^(?:([^<>"\p{Cc}]{1,100})\s)?<?([^<>\s]+)>?$/u;
 
 /** A person with a mailbox. */
@@ -18,6 +19,11 @@ export interface EmailSettings {
   readonly people: readonly EmailPerson[];
   /** An address that is told about calls that ran without a question and whose outcome is unknown. */
   readonly operator?: string;
+  /**
+   * Where people reach this server, for links that decide where a rule allows that. Without it, or over http to another
+   * machine, no mail has such a link.
+   */
+  readonly publicUrl?: string;
 }
 
 /** The settings, checked and taken apart. */
@@ -28,11 +34,14 @@ export interface CheckedSettings {
   readonly domain: string;
   readonly people: readonly EmailPerson[];
   readonly operator?: string;
+  readonly publicUrl?: URL;
 }
 
 /** Throws `invalid-option`, and repeats no password. */
-export function checkSettings({ smtp, from, people, operator }: EmailSettings): CheckedSettings {
+export function checkSettings(settings: EmailSettings): CheckedSettings {
+  const { smtp, from, people, operator } = settings;
   const url = checkServer(smtp);
+  const publicUrl = settings.publicUrl === undefined ? undefined : checkPublicUrl(settings.publicUrl);
   const [, name = "", address = ""] = SENDER.exec(from) ?? [];
   if (!ADDRESS.test(address))
     throw invalid("from", "`from` must be a mail address, or a name and <an address>.");
@@ -45,7 +54,16 @@ export function checkSettings({ smtp, from, people, operator }: EmailSettings): 
     domain: address.slice(address.lastIndexOf("@") + 1),
     people,
     ...(operator === undefined ? {} : { operator }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
   };
+}
+
+// Over http, whoever reads or changes what is sent could decide.
+function checkPublicUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    throw invalid("publicUrl", "`publicUrl` must be an http or https URL.");
+  return url.protocol === "https:" || LOOPBACK.has(url.hostname) ? url : undefined;
 }
 
 function checkServer(smtp: string): URL {

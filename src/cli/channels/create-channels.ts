@@ -15,6 +15,8 @@ export interface ChannelChoice {
   readonly webhook?: string;
   /** Signs the webhook's messages; if not given, the ledger's own secret is used. */
   readonly webhookSecret?: string;
+  /** Where people reach the server, for links that decide. */
+  readonly publicUrl?: string;
 }
 
 /** The channels, the export of the journal, and a webhook secret that is new, to be shown once. */
@@ -29,7 +31,8 @@ export async function createChannels(ledger: Ledger, choice: ChannelChoice): Pro
   const { slack, email, push, rooms = [], siem } = choice.channels;
   const own: Channel[] = rooms.map(createRoomChannel);
   if (slack !== undefined) own.push(createSlackChannel({ ...slack, ledger }));
-  if (email !== undefined) own.push((await loadEmail()).createEmailChannel({ ...email, ledger }));
+  const at = choice.publicUrl === undefined ? {} : { publicUrl: choice.publicUrl };
+  if (email !== undefined) own.push((await loadEmail()).createEmailChannel({ ...email, ...at, ledger }));
   if (push !== undefined) own.push(createPushChannel({ ...push, ledger }));
   const exported = siem === undefined ? {} : { siem: createSiem({ ...siem, ledger }) };
   if (choice.webhook === undefined) return { channels: own, ...exported };

@@ -24,6 +24,7 @@ import {
   type OwnedCase,
   type RefusedDecision,
   refusal,
+  type UsedUp,
   type Whole,
 } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
@@ -46,7 +47,11 @@ import { writeVote } from "./write-vote.ts";
 export async function decide(
   parts: EngineParts,
   input: DecisionInput,
-  { seen, ...decider }: Decider & { readonly seen?: Snapshot | undefined },
+  {
+    seen,
+    uses,
+    ...decider
+  }: Decider & { readonly seen?: Snapshot | undefined; readonly uses?: UsedUp | undefined },
 ): Promise<Decided | RefusedDecision> {
   const flaw = flawOf(input);
   if (flaw !== undefined) return refusal("malformed-decision", flaw);
@@ -54,11 +59,30 @@ export async function decide(
     if (!isWhole(snapshot)) {
       return { value: refusal("unknown-confirmation", `There is no confirmation ${input.id}.`) };
     }
-    const plan = await judge(parts, snapshot, { input, decider, last });
+    const judged = await judge(parts, snapshot, { input, decider, last });
+    const plan = uses === undefined ? judged : await useUp(parts, judged, uses);
     return { ...plan, value: { ...plan.value, session: snapshot.session } };
   };
   const known = seen?.confirmation?.id === input.id ? { snapshot: seen } : undefined;
   return transact(parts, { confirmation: input.id }, judgeOne, known);
+}
+
+/** The plan of a decision that is committed only with what it uses up. What is refused, or repeats, uses up nothing. */
+async function useUp(
+  { ledger }: EngineParts,
+  plan: Plan<Decided | RefusedDecision>,
+  { kind, id, expiresAt, use }: UsedUp,
+): Promise<Plan<Decided | RefusedDecision>> {
+  const { draft, value } = plan;
+  if (draft === undefined || !value.ok) return plan;
+  const item = await ledger.items.get(kind, id);
+  const left = use(item?.value);
+  if (left === undefined) {
+    const { confirmation, call } = value;
+    return { value: { ...refusal("forbidden", "It has been used."), confirmation, call } };
+  }
+  draft.write({ kind: "item", item: { kind, id, value: left, expiresAt }, read: item?.version ?? 0 });
+  return plan;
 }
 
 // A caller may be plain JavaScript: values outside the types must not approve anything.

@@ -35,6 +35,18 @@ export interface Decider {
   readonly via: string;
 }
 
+/**
+ * Something in the ledger that a decision uses up, as a link that decides once: it changes in the commit of the
+ * decision, or neither does.
+ */
+export interface UsedUp {
+  readonly kind: string;
+  readonly id: string;
+  readonly expiresAt: number;
+  /** The value to store in place of the current one, if any; undefined if it was used, and the decision is refused. */
+  readonly use: (value: JsonValue | undefined) => JsonValue | undefined;
+}
+
 /** A refusal and its reason. Nothing changed, except that some refusals are journalled. */
 export interface Refusal {
   readonly ok: false;

@@ -12,6 +12,7 @@ import {
   type DecisionTarget,
   type RefusedDecision,
   refusal,
+  type UsedUp,
 } from "./decision.ts";
 import { noteRefusal, type Tried } from "./refuse.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
@@ -41,13 +42,18 @@ export class Decisions {
   }
 
   /**
-   * Decides one confirmation. Resolves once committed. A caller that has just read the confirmation passes it on, so
-   * that it is not read again.
+   * Decides one confirmation. Resolves once committed, with what it uses up. A caller that has just read the confirmation
+   * passes it on, so that it is not read again.
    */
-  async decide(input: DecisionInput, acting: Acting, seen?: Snapshot): Promise<Decided | RefusedDecision> {
+  async decide(
+    input: DecisionInput,
+    acting: Acting,
+    seen?: Snapshot,
+    uses?: UsedUp,
+  ): Promise<Decided | RefusedDecision> {
     const attributes = { "countersign.confirmation": input.id };
     const decided = await this.#parts.trace({ name: "decide", attributes }, async (link) => {
-      const result = await decide(this.#parts, input, { ...toDecider(acting), seen });
+      const result = await decide(this.#parts, input, { ...toDecider(acting), seen, uses });
       if (result.ok) link?.(result.confirmation.traceparent);
       return result;
     });

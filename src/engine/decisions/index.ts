@@ -13,6 +13,7 @@ export {
   type Refusal,
   type RefusedDecision,
   refusalError,
+  type UsedUp,
   type Whole,
 } from "./decision.ts";
 export { type Acting, Decisions, toDecider } from "./decisions.ts";

@@ -53,7 +53,14 @@ export function questionFor(
     ...askingTerms(approvers, ruling),
     ...expiryOf(expiresInMs, ruling),
     ...grantable(ruling, shown),
+    ...(isMailable(tool, ruling, shown) ? { byMail: true } : {}),
   };
+}
+
+// People whom the author names log in, and a payload is filled in where its form is.
+function isMailable({ confirmation }: GatedTool, { byMail }: Ruling, { schema, payload }: Shown): boolean {
+  const isFree = schema === undefined && payload === undefined;
+  return byMail === true && confirmation.approvers === "requester" && isFree;
 }
 
 // A call whose function needs what an approver fills in cannot run without an approver.

@@ -78,6 +78,8 @@ export interface AskingTerms {
   readonly hint?: string;
   /** The most that an approval may grant for further calls. Absent: nothing. The tightest of all rules counts. */
   readonly grants?: GrantLimits;
+  /** A link in a mail may decide without a login. Default: false. Everything that asks must allow it. */
+  readonly byMail?: boolean;
 }
 
 /**

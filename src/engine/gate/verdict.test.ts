@@ -155,3 +155,22 @@ describe("an escalation is for what its own rule requires", () => {
     expect(filled("requester", [WEAK, later])).toEqual([{ afterMs: 9, to: CFO, fills: [0] }]);
   });
 });
+
+describe("a link in a mail may decide", () => {
+  const byMail = { ...verdict("policy", "confirm"), byMail: true };
+
+  test("if every rule that asks allows it", () => {
+    expect(rule([byMail, byMail]).byMail).toBe(true);
+    for (const said of [undefined, false, "yes" as unknown as boolean]) {
+      const { byMail: _allowed, ...silent } = byMail;
+      const other = said === undefined ? silent : { ...byMail, byMail: said };
+      expect(rule([byMail, other]).byMail).toBeUndefined();
+    }
+  });
+
+  test.each(SOURCES.filter((source) => source !== "policy"))("never if the %s asks, too", (source) => {
+    const other = { ...verdict(source, "confirm"), byMail: true };
+    expect(rule([byMail, other]).byMail).toBeUndefined();
+    expect(rule([other]).byMail).toBeUndefined();
+  });
+});

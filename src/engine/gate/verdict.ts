@@ -40,6 +40,8 @@ export interface Ruling {
   readonly grants?: GrantLimits;
   /** What asks, if an approval may grant something: a grant is only for calls about which nothing else asks. */
   readonly askedBy?: readonly string[];
+  /** A link in a mail may decide without a login. */
+  readonly byMail?: true;
   /** Which rules of which policies applied, for the record. */
   readonly policy?: readonly PolicyNote[];
   /** Only gates that the tool's own author set: what `withoutProvider: "run"` may answer. */
@@ -61,6 +63,7 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
     requirements: addUp(asking.flatMap(({ requirements = [] }) => requirements)),
     ...termsOf(asking),
     ...grantsOf(asking),
+    ...(asking.every(allowsMail) ? { byMail: true } : {}),
     authorOnly: asking.every(({ source }) => AUTHORS_OWN.has(source)),
   };
 }
@@ -74,6 +77,11 @@ function grantsOf(asking: readonly Verdict[]): Pick<Ruling, "grants" | "askedBy"
   const ruled = asking.filter(({ source }) => source === "policy");
   const grants = tightest(ruled.map((verdict) => verdict.grants));
   return grants === undefined ? {} : { grants, askedBy: [...new Set(asking.map(nameOf))] };
+}
+
+/** Only a rule can allow it: what an author, a manifest, a hook or a remote agent asks for needs a login. */
+function allowsMail({ source, byMail }: Verdict): boolean {
+  return source === "policy" && byMail === true;
 }
 
 function nameOf({ source, rule: id, why }: Verdict): string {

@@ -54,6 +54,8 @@ export interface QuestionAsked extends AboutQuestion {
   readonly policy?: readonly PolicyNote[];
   /** The most that an approval may grant. */
   readonly grants?: GrantLimits;
+  /** A link in a mail may decide it without a login. */
+  readonly byMail?: true;
 }
 
 /** Which rules applied to a call that nobody was asked about. */

@@ -184,6 +184,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     expiresAt: optional(count),
     policy: optional(policyNotes),
     grants: optional(grantLimits),
+    byMail: optional(yes),
   },
   "confirmation-approved": {
     ...aboutQuestion,

@@ -282,6 +282,8 @@ export interface ConfirmationRecord {
   readonly grants?: GrantLimits;
   /** With `grants`: the rules and gates that ask. A grant is only for calls about which nothing else asks. */
   readonly askedBy?: readonly string[];
+  /** A link in a mail may decide it without a login. */
+  readonly byMail?: true;
   /** When people are reminded, and whether that was done; in the order of time. */
   readonly reminders?: readonly { readonly at: number; readonly sent: boolean }[];
   /** Who may fill in from when on; in the order of time. */

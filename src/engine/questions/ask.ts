@@ -33,6 +33,8 @@ export interface Question {
   readonly grants?: GrantLimits;
   /** With `grants`: the rules and gates that ask. */
   readonly askedBy?: readonly string[];
+  /** A link in a mail may decide it without a login. */
+  readonly byMail?: true;
 }
 
 /** People who may fill in after a time, and for which requirements of the question, by their index. */
@@ -90,12 +92,24 @@ export function newConfirmation(
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
     ...(question.denials === undefined ? {} : { denials: question.denials }),
-    ...(question.grants === undefined ? {} : { grants: question.grants }),
-    ...(question.askedBy === undefined ? {} : { askedBy: question.askedBy }),
+    ...offersOf(question),
     ...plansOf(question, now),
     votes: [],
   };
   return signedQuestion(parts, confirmation);
+}
+
+/** What approvers may do beside deciding it with a login. */
+function offersOf({
+  grants,
+  askedBy,
+  byMail,
+}: Question): Pick<ConfirmationRecord, "grants" | "askedBy" | "byMail"> {
+  return {
+    ...(grants === undefined ? {} : { grants }),
+    ...(askedBy === undefined ? {} : { askedBy }),
+    ...(byMail === undefined ? {} : { byMail }),
+  };
 }
 
 /** Reminders and escalations by the ledger's clock. One that would come at the deadline or later never comes. */
@@ -185,5 +199,6 @@ function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
     ...(confirmation.policy === undefined ? {} : { policy: confirmation.policy }),
     ...(confirmation.grants === undefined ? {} : { grants: confirmation.grants }),
+    ...(confirmation.byMail === undefined ? {} : { byMail: confirmation.byMail }),
   };
 }

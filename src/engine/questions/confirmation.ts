@@ -69,6 +69,8 @@ export interface Confirmation {
   readonly denials: number;
   /** The most that an approval may grant for further calls of this session; absent if nothing. */
   readonly grants?: GrantLimits;
+  /** A link in a mail may decide it without a login. */
+  readonly byMail?: true;
   /** When people are reminded. */
   readonly reminders?: readonly string[];
   /** Who may decide in the place of others, from `at` on. `reached`: people were told. */
@@ -220,11 +222,13 @@ function cardOf({
 
 function plansOf({
   grants,
+  byMail,
   reminders,
   escalations,
-}: ConfirmationRecord): Pick<Confirmation, "grants" | "reminders" | "escalations"> {
+}: ConfirmationRecord): Pick<Confirmation, "grants" | "byMail" | "reminders" | "escalations"> {
   return {
     ...(grants === undefined ? {} : { grants }),
+    ...(byMail === undefined ? {} : { byMail }),
     ...(reminders === undefined ? {} : { reminders: reminders.map(({ at }) => iso(at)) }),
     ...(escalations === undefined
       ? {}

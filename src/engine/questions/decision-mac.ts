@@ -64,9 +64,10 @@ export function questionMac(secret: string, asked: AskedOf): string {
     escalations = [],
     grants,
     askedBy = [],
+    byMail = false,
   } = asked;
   const tuple = [
-    "question-v3",
+    "question-v4",
     id,
     call,
     session,
@@ -84,6 +85,7 @@ export function questionMac(secret: string, asked: AskedOf): string {
     ]),
     limitsOf(grants),
     askedBy,
+    byMail,
   ];
   return hmac(secret, JSON.stringify(tuple));
 }

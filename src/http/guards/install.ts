@@ -42,7 +42,8 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
     tokens: newBuckets(failedLoginsPerMinute),
   };
   const callers = { known: newBuckets(requestsPerMinute), unknown: newBuckets(requestsPerMinute) };
-  if (auth.name !== "none") app.use(throttleFailures(failures, within(isLogin)));
+  const isProof = (path: string): boolean => within(isLogin)(path) || isRaw(path);
+  if (auth.name !== "none") app.use(throttleFailures(failures, isProof));
   if (auth.name === "oidc") app.use(throttleLogins(newBuckets(failedLoginsPerMinute), within(isLogin)));
   const [open, unlimited] = [within(isOpenHere), within(isUnlimited)];
   app.use(authenticate({ ...origins, auth, log: site.log, isOpen: open, isUnlimited: unlimited }));

@@ -38,18 +38,18 @@ export interface FailureBuckets {
 }
 
 /**
- * Limits failed logins per minute, by address and by token. A valid credential is never locked out by others who share
+ * Limits failed logins per minute, by address and by token, and failed proofs at the entries of mounts. A valid credential is never locked out by others who share
  * the address or who guess at the token. If the address is not known, the server in front must do this.
  */
 export function throttleFailures(
   { addresses, tokens }: FailureBuckets,
-  isLogin: (path: string) => boolean,
+  isProof: (path: string) => boolean,
 ): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     await next();
     const { remoteAddress } = context.env;
     const { raw, path } = context.req;
-    const isTry = raw.headers.has("authorization") || isLogin(path);
+    const isTry = raw.headers.has("authorization") || isProof(path);
     if (context.res.status !== 401 || !isTry) return;
     const token = context.get("triedToken") ?? tokenIdOf(bearerOf(raw) ?? "");
     if (remoteAddress !== undefined) spend(context, addresses, callerAt(remoteAddress));

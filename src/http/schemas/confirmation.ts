@@ -127,6 +127,9 @@ export const confirmationSchema: z.ZodType = z
       description:
         "The most that an approval may grant for further calls of this session; absent if nothing.",
     }),
+    byMail: z.literal(true).optional().openapi({
+      description: "A link in a mail may decide it without a login.",
+    }),
     reminders: z.array(time).optional(),
     escalations: z
       .array(
