@@ -1,6 +1,7 @@
 import type {
   CallerOutcome,
   Confirmation,
+  Delegated,
   FailedDelivery,
   Grant,
   SessionVerification,
@@ -26,10 +27,12 @@ import type {
   DecideOptions,
   Decision,
   DecisionEntry,
+  DelegationInput,
   ListOptions,
   ListPage,
   Me,
   Notice,
+  ReplayReport,
   RunRequest,
   StreamMessage,
   StreamOptions,
@@ -126,6 +129,16 @@ export interface GrantsClient {
   revoke(id: string, revocation?: { readonly reason?: string }, options?: CallOptions): Promise<Grant>;
 }
 
+/** Delegations: people let others vote for them while they are away. */
+export interface DelegationsClient {
+  /** Those that stand, from or to the caller; administrators get all. */
+  list(options?: CallOptions): Promise<{ readonly items: readonly Delegated[] }>;
+  /** Lets somebody vote for the caller. The same again makes no second one. */
+  make(delegation: DelegationInput, options?: WriteOptions): Promise<Delegated>;
+  /** Ends it: votes that were given by it no longer count. */
+  revoke(id: string, options?: CallOptions): Promise<Delegated>;
+}
+
 /** A typed client of a Countersign server. Refusals are thrown as `CountersignProblem`. */
 export interface Client {
   me(options?: CallOptions): Promise<Me>;
@@ -134,6 +147,7 @@ export interface Client {
   readonly deliveries: DeliveriesClient;
   readonly notices: NoticesClient;
   readonly grants: GrantsClient;
+  readonly delegations: DelegationsClient;
   /** Decides independently: each entry is a confirmation or a problem. */
   decideMany(
     decisions: readonly (Decision & { readonly id: string })[],
@@ -141,6 +155,11 @@ export interface Client {
   ): Promise<readonly DecisionEntry[]>;
   audit(options?: AuditOptions): Promise<ListPage<AuditRecord>>;
   verify(options?: CallOptions & { readonly head?: string }): Promise<Verification>;
+  /** Judges past calls by another policy, and compares with what people decided. For administrators. */
+  replayPolicy(
+    replay: { readonly policy: string; readonly days?: number },
+    options?: CallOptions,
+  ): Promise<ReplayReport>;
   /** Everybody's numbers with the scope `metrics` or `admin`; else those of the caller's own decisions. */
   stats(options?: CallOptions & { readonly days?: number }): Promise<Statistics>;
   /** Every change that the caller may see; reconnects by itself. */
@@ -161,6 +180,7 @@ export function createClient(options: ClientOptions): Client {
     deliveries: deliveriesClient(transport),
     notices: noticesClient(transport),
     grants: grantsClient(transport),
+    delegations: delegationsClient(transport),
     decideMany: async (decisions, { signal, idempotencyKey } = {}) => {
       const { results } = await transport.json<{ readonly results: readonly DecisionEntry[] }>({
         method: "POST",
@@ -173,6 +193,8 @@ export function createClient(options: ClientOptions): Client {
     },
     audit: ({ signal, ...query } = {}) => transport.json({ path: "/v1/audit", query, signal }),
     verify: ({ signal, ...query } = {}) => transport.json({ path: "/v1/audit/verify", query, signal }),
+    replayPolicy: (body, { signal } = {}) =>
+      transport.json({ method: "POST", path: "/v1/policy/replay", body, signal }),
     stats: ({ signal, ...query } = {}) => transport.json({ path: "/v1/stats", query, signal }),
     stream: (following) => followChanges(transport, following),
     apps: ({ signal } = {}) => transport.json({ path: "/list-apps", signal }),
@@ -255,6 +277,21 @@ function grantsClient(transport: Transport): GrantsClient {
         method: "POST",
         path: `/v1/grants/${encodeURIComponent(id)}/revoke`,
         body,
+        signal,
+      }),
+  };
+}
+
+function delegationsClient(transport: Transport): DelegationsClient {
+  return {
+    list: ({ signal } = {}) => transport.json({ path: "/v1/delegations", signal }),
+    make: (body, { signal, idempotencyKey } = {}) =>
+      transport.json({ method: "POST", path: "/v1/delegations", body, idempotencyKey, signal }),
+    revoke: (id, { signal } = {}) =>
+      transport.json({
+        method: "POST",
+        path: `/v1/delegations/${encodeURIComponent(id)}/revocation`,
+        body: {},
         signal,
       }),
   };

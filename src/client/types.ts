@@ -113,6 +113,45 @@ export interface WriteOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
+/** Calls that a policy would treat differently. */
+export interface ReplayDifference {
+  readonly count: number;
+  readonly approved: number;
+  readonly denied: number;
+  /** Ids of the first of them; of those that people denied, if there are any. */
+  readonly examples: readonly string[];
+}
+
+/** What a policy would have said about past calls. */
+export interface ReplayReport {
+  readonly calls: number;
+  /** False: there are more calls than are judged at once. */
+  readonly complete: boolean;
+  readonly stopsAsking: ReplayDifference;
+  readonly newlyAsks: ReplayDifference;
+  readonly newlyDenies: ReplayDifference;
+  readonly stopsDenying: ReplayDifference;
+  /** Exceptions that past decisions support. Nothing is changed. */
+  readonly suggestions: readonly {
+    readonly rule: string;
+    readonly tool: string;
+    readonly unless: string;
+    readonly approvals: number;
+  }[];
+}
+
+/** A delegation to be made. */
+export interface DelegationInput {
+  /** Who votes for them. */
+  readonly to: string;
+  /** ISO 8601; at most a year away. */
+  readonly until: string;
+  /** Who is away. Default: the caller. Only administrators may name somebody else. */
+  readonly from?: string;
+  /** Patterns of names; `*` and `?` are wildcards. Default: all questions. */
+  readonly scope?: { readonly app?: readonly string[]; readonly tool?: readonly string[] };
+}
+
 /** A decision about a confirmation. */
 export interface Decision {
   readonly confirmed: boolean;

@@ -1,4 +1,4 @@
-import type { Engine, Principal, PrincipalInput } from "../engine/index.ts";
+import type { Engine, Ledger, Principal, PrincipalInput } from "../engine/index.ts";
 import type { Runner } from "../runtime/index.ts";
 import type { Auth } from "./auth/auth.ts";
 import type { FeedSettings } from "./feed/settings.ts";
@@ -33,6 +33,15 @@ export interface Mount {
   takesRaw?(path: string): boolean;
 }
 
+/** A policy that is to be compared with past decisions. */
+export interface ReplayRequest {
+  /** The text of a policy file. */
+  readonly policy: string;
+  readonly days: number;
+  /** Nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
 /** Options of {@link createApp}. */
 export interface AppOptions {
   /** The apps to serve, by their name in URLs. All on one ledger. */
@@ -63,6 +72,8 @@ export interface AppOptions {
   readonly routes?: readonly RouteGroup[];
   /** Servers of other protocols to mount. */
   readonly mounts?: readonly Mount[];
+  /** Judges past calls by another policy, for administrators; `serve` has it. Without it there is no such page. */
+  readonly replay?: (ledger: Ledger, request: ReplayRequest) => Promise<object>;
   /** The public URL of this server, for links in messages and answers. */
   readonly publicUrl?: string;
   readonly logger?: Logger;

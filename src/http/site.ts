@@ -17,6 +17,8 @@ export class Site {
   readonly publicUrl: string | undefined;
   /** The base path, as in `/approvals`; `/` at the root. */
   readonly basePath: string;
+  /** Judges past calls by another policy, if the host can. */
+  readonly replay: AppOptions["replay"];
   /** Channels that people turn on for themselves. */
   readonly channels: readonly string[];
   readonly #apps: ReadonlyMap<string, Runner>;
@@ -39,9 +41,11 @@ export class Site {
     authenticate,
     metrics = new Metrics(),
     mounts = [],
+    replay,
   }: AppOptions) {
     this.metrics = metrics;
     this.log = logger;
+    this.replay = replay;
     this.feed = { ...FEED_SETTINGS, ...feed };
     this.auth = authOf({ ...(auth && { auth }), ...(authenticate && { authenticate }) });
     this.publicUrl = publicUrl?.replace(/\/+$/, "");

@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import { replayPolicy } from "../../src/cli/policy/replay-policy.ts";
 import {
   type Approvers,
   type CallRecord,
@@ -136,7 +137,7 @@ export async function startAttackedServer(): Promise<AttackedServer> {
   const apps = { desk: runner };
   const appWith = (options: Partial<AppOptions>): AttackedServer["send"] => {
     const login = options.authenticate === undefined ? { auth } : {};
-    const app = createApp({ apps, publicUrl: ORIGIN, ...login, ...options });
+    const app = createApp({ apps, publicUrl: ORIGIN, replay: replayPolicy, ...login, ...options });
     return (sent) => app.fetch(toRequest(sent));
   };
   const app = createApp({ apps, publicUrl: ORIGIN, auth });

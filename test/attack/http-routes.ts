@@ -153,6 +153,10 @@ export const ROUTES: { readonly [route: string]: Route } = {
     scopes: ["decide", "admin"],
     asAnother: [404],
   },
+  "POST /v1/policy/replay": {
+    request: at("/v1/policy/replay", { policy: "rules: [{ id: all, then: confirm }]" }),
+    scopes: ["admin"],
+  },
   "GET /v1/delegations": { request: at("/v1/delegations"), scopes: ["decide", "admin"] },
   "POST /v1/delegations": {
     request: at("/v1/delegations", { to: "zoe", until: new Date(Date.now() + 3_600_000).toISOString() }),

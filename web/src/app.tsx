@@ -19,6 +19,9 @@ import { FaultWall } from "./ui/fault-wall.tsx";
 import { useKeys } from "./ui/keys.ts";
 
 const ChatPage = lazy(() => import("./routes/chat.tsx").then(({ ChatPage: page }) => ({ default: page })));
+const DelegationsPage = lazy(() =>
+  import("./routes/delegations.tsx").then(({ DelegationsPage: page }) => ({ default: page })),
+);
 const DeliveriesPage = lazy(() =>
   import("./routes/deliveries.tsx").then(({ DeliveriesPage: page }) => ({ default: page })),
 );
@@ -31,6 +34,9 @@ const HistoryPage = lazy(() =>
 const MinePage = lazy(() => import("./routes/mine.tsx").then(({ MinePage: page }) => ({ default: page })));
 const NumbersPage = lazy(() =>
   import("./routes/numbers.tsx").then(({ NumbersPage: page }) => ({ default: page })),
+);
+const PolicyPage = lazy(() =>
+  import("./routes/policy.tsx").then(({ PolicyPage: page }) => ({ default: page })),
 );
 const UnknownPage = lazy(() =>
   import("./routes/unknown.tsx").then(({ UnknownPage: page }) => ({ default: page })),
@@ -83,6 +89,10 @@ function Page({ route }: { readonly route: Route }): ReactNode {
       return <NumbersPage />;
     case "grants":
       return <GrantsPage />;
+    case "delegations":
+      return <DelegationsPage />;
+    case "policy":
+      return <PolicyPage />;
     case "deliveries":
       return <DeliveriesPage />;
     case "chat":

@@ -77,6 +77,8 @@ const PAGES: readonly Command[] = [
   { name: "Unknown outcomes", act: () => go("unknown") },
   { name: "Numbers", act: () => go("numbers") },
   { name: "Grants", act: () => go("grants") },
+  { name: "Out of office: who votes for whom", act: () => go("delegations") },
+  { name: "Replay a policy", act: () => go("policy") },
   { name: "Chat", act: () => go("chat") },
   { name: "Who I am, and log out", act: () => go("login") },
   { name: "Undo the last answer", act: undoLast },

@@ -1,7 +1,17 @@
 import { useSyncExternalStore } from "react";
 
 /** Pages whose address is only their name. */
-const PLAIN_PAGES = ["mine", "history", "unknown", "numbers", "grants", "deliveries", "login"] as const;
+const PLAIN_PAGES = [
+  "mine",
+  "history",
+  "unknown",
+  "numbers",
+  "grants",
+  "delegations",
+  "policy",
+  "deliveries",
+  "login",
+] as const;
 type PlainPage = (typeof PLAIN_PAGES)[number];
 
 export type Route =

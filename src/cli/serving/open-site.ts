@@ -14,6 +14,7 @@ import {
 } from "../agents/load-agents.ts";
 import { createChannels } from "../channels/create-channels.ts";
 import { openPolicy, type PolicyListener } from "../policy/open-policy.ts";
+import { replayPolicy } from "../policy/replay-policy.ts";
 import { openA2a } from "./open-a2a.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
@@ -110,6 +111,7 @@ async function openOn(
     engine,
     logger: log,
     metrics,
+    replay: replayPolicy,
     mounts: [
       ...(served.length === 0 ? [] : await openA2a(apps, options, log)),
       ...entriesOf(engine, channels),

@@ -9,6 +9,7 @@ import { serveGrants } from "../grants/routes.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { serveNotices } from "../notices/routes.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
+import { servePolicy } from "../policy/routes.ts";
 import { decisionResultsSchema, meSchema } from "../schemas/answers.ts";
 import {
   callPageSchema,
@@ -59,6 +60,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveGrants(routes, site);
   serveStatistics(routes, site);
   serveDelegations(routes, site);
+  servePolicy(routes, site);
   serveIdentity(routes, site);
   refuseOtherMethods(routes);
   return routes;

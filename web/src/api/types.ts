@@ -6,6 +6,8 @@ export type {
   Confirmation,
   ConfirmationContext,
   Decision,
+  Delegated as Delegation,
+  DelegationInput as NewDelegation,
   Event,
   FailedDelivery,
   Grant,
@@ -15,6 +17,8 @@ export type {
   ListPage,
   Me,
   Notice,
+  ReplayDifference,
+  ReplayReport,
   Session,
   SettlementInput,
 } from "countersign/client";

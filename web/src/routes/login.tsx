@@ -25,6 +25,9 @@ export function LoginPage(): ReactNode {
             <a className="button" href={to()}>
               To the inbox
             </a>
+            <a className="button" href={to("delegations")}>
+              Out of office
+            </a>
             {me.principal.authenticated ? (
               <Button onClick={() => logOut().catch(() => undefined)}>Log out</Button>
             ) : null}

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { useBrowser } from "../support/browser/browser.ts";
+import { openInbox } from "../support/browser/inbox-page.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
+import { useResources } from "../support/resources.ts";
+
+const resources = useResources();
+const newPage = useBrowser();
+
+test("somebody lets another person vote for them until a time, sees it, and ends it", async () => {
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const { url, engine } = server;
+  const { page, button } = await openInbox(resources, {
+    newPage,
+    url,
+    path: "#/delegations",
+    mayComplain: /401/,
+  });
+  await page.getByLabel(/^Token/).fill(await server.tokenFor("ana"));
+  await button("Log in").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText("No delegations").waitFor();
+  const delegate = page.getByRole("button", { name: "Delegate" });
+  await delegate.click();
+  await page.getByText("Say who votes for you.").waitFor();
+  await page.getByLabel("Who votes for you").fill("bob");
+  await page.getByLabel("Until").fill("2020-01-01T08:00");
+  await delegate.click();
+  await page.getByText("The end has passed.").waitFor();
+  const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  await page.getByLabel("Until").fill(`${day}T08:00`);
+  await page.getByLabel("Only these tools").fill("pay*, refund");
+  await delegate.click();
+  const item = page.getByRole("listitem").filter({ hasText: "bob votes for ana" });
+  await item.waitFor();
+  expect(await item.innerText()).toContain("questions about the tools pay*, refund");
+  expect(await engine.delegations()).toMatchObject([
+    { from: "ana", to: "bob", scope: { tool: ["pay*", "refund"] } },
+  ]);
+  await item.getByRole("button", { name: "End" }).click();
+  await page.getByText("No delegations").waitFor();
+  expect(await engine.delegations()).toEqual([]);
+});

@@ -1,0 +1,62 @@
+import type { ReactNode } from "react";
+import type { ReplayDifference, ReplayReport } from "../../api/types.ts";
+import { to } from "../../router.ts";
+import { Words } from "../../ui/words.tsx";
+import { differenceSentence, examplesTitle } from "./replay-words.ts";
+
+/** What the policy would have changed, with links to the calls. */
+export function ReplayResult({ report }: { readonly report: ReplayReport }): ReactNode {
+  const { calls, complete, stopsAsking, newlyAsks, newlyDenies, stopsDenying, suggestions } = report;
+  return (
+    <section aria-label="Result">
+      <p>
+        {calls} calls judged.
+        {complete ? "" : " There are more; choose a shorter time, or use the command line."}
+      </p>
+      <Difference what="Would stop asking" found={stopsAsking} />
+      <Difference what="Would newly ask" found={newlyAsks} />
+      <Difference what="Would newly deny" found={newlyDenies} />
+      <Difference what="Would stop denying" found={stopsDenying} />
+      {suggestions.length === 0 ? null : (
+        <>
+          <h2>Exceptions that history supports</h2>
+          <p className="muted">Nothing is changed. Copy what you want into the file.</p>
+          <ul>
+            {suggestions.map(({ rule, tool, unless, approvals }) => (
+              <li key={`${rule} ${tool} ${unless}`}>
+                <Words text={`${rule} (${tool}), ${approvals} approved: `} maxLength={300} />
+                <code>
+                  <Words text={`unless: ${unless}`} maxLength={300} />
+                </code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Difference({ what, found }: { readonly what: string; readonly found: ReplayDifference }): ReactNode {
+  return (
+    <>
+      <p>
+        <strong>{differenceSentence(what, found)}</strong>
+      </p>
+      {found.examples.length === 0 ? null : (
+        <details>
+          <summary>{examplesTitle(found)}</summary>
+          <ul>
+            {found.examples.map((id) => (
+              <li key={id}>
+                <a href={to("confirmations", id)}>
+                  <Words text={id} maxLength={120} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
