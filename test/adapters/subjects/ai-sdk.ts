@@ -21,7 +21,7 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-type Told = Record<string, string>;
+export type Told = Record<string, string>;
 
 class AiSdkHost implements AdapterHost {
   readonly #world: World;
@@ -95,7 +95,7 @@ function toolsOf(world: World) {
 }
 
 /** Makes the calls when a user speaks, and answers with text when it gets results. */
-function scripted(calls: readonly ModelCall[], told: Told): MockLanguageModelV4 {
+export function scripted(calls: readonly ModelCall[], told: Told): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     doGenerate: async ({ prompt }) => {
       const last = prompt.at(-1);

@@ -84,7 +84,7 @@ class LangChainHost implements AdapterHost {
 }
 
 /** A checkpointer with what this text says: every host has its own copy, as if the state had been sent to it. */
-function savedIn(state: string | undefined): MemorySaver {
+export function savedIn(state: string | undefined): MemorySaver {
   const saver = new MemorySaver();
   if (state === undefined) return saver;
   return Object.assign(saver, JSON.parse(state, revive) as Pick<MemorySaver, "storage" | "writes">);
@@ -96,7 +96,7 @@ function revive(_name: string, value: unknown): unknown {
     : value;
 }
 
-function textOf({ storage, writes }: MemorySaver): string {
+export function textOf({ storage, writes }: MemorySaver): string {
   return JSON.stringify({ storage, writes }, (_name, value: unknown) =>
     value instanceof Uint8Array ? { bytes: new TextDecoder().decode(value) } : value,
   );

@@ -38,7 +38,7 @@ interface State {
   readonly history?: AgentInputItem[];
 }
 
-type Told = Record<string, string>;
+export type Told = Record<string, string>;
 
 class AgentsHost implements AdapterHost {
   readonly #world: World;
@@ -139,7 +139,7 @@ function progressOf(
 }
 
 /** Makes the calls when a user speaks, and answers with text when it gets results. */
-function scripted(calls: readonly ModelCall[], told: Told): Model {
+export function scripted(calls: readonly ModelCall[], told: Told): Model {
   return {
     getResponse: async ({ input }: ModelRequest) => {
       const items = typeof input === "string" ? [] : input;
