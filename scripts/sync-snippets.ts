@@ -16,6 +16,7 @@ const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../../../src/adapters/google-adk/index.ts"`, `"countersign/google-adk"`],
   [`"../../src/adapters/mcp-server/index.ts"`, `"countersign/mcp-server"`],
   [`"../../../src/adapters/mastra/index.ts"`, `"countersign/mastra"`],
+  [`"../../../src/adapters/claude-agent-sdk/index.ts"`, `"countersign/claude-agent-sdk"`],
   [`"../../src/a2a/index.ts"`, `"countersign/a2a"`],
   [`"../../src/client/index.ts"`, `"countersign/client"`],
   [`"../../src/http/index.ts"`, `"countersign/http"`],

@@ -135,6 +135,12 @@ export class ThreadGate {
       : { ok: true, call: decided };
   }
 
+  /** Withdraws one call, if it has not started. */
+  async withdraw({ id, occurrence }: FrameworkCallId, reason: string): Promise<CallerOutcome> {
+    const { engine, app, thread } = this.#options;
+    return engine.callers.cancel({ by: callerOf(app), key: callKey(thread, id, occurrence) }, reason);
+  }
+
   /** Withdraws everything of the thread that has not started. */
   async cancel(reason: string): Promise<number> {
     const { engine, app, thread } = this.#options;

@@ -71,6 +71,10 @@ const EXPORTS = {
     default: "./dist/adapters/mcp-server/index.js",
   },
   "./mastra": { types: "./dist/adapters/mastra/index.d.ts", default: "./dist/adapters/mastra/index.js" },
+  "./claude-agent-sdk": {
+    types: "./dist/adapters/claude-agent-sdk/index.d.ts",
+    default: "./dist/adapters/claude-agent-sdk/index.js",
+  },
   "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },
   "./package.json": "./package.json",
 };

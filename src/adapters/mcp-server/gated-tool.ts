@@ -5,11 +5,11 @@ import {
   readShape,
   type Shape,
 } from "../../engine/index.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import { approvedArgs, isOpen, type ToolResult, ToolRun } from "../mcp-result.ts";
 import { type FrameworkCall, ThreadGate } from "../thread-gate.ts";
-import { asApproved, isSame } from "../told.ts";
+import { asApproved } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
-import { failureIn, isOpen, resultOf } from "./answer.ts";
 import { callOfArguments, type McpCallId, namedCall } from "./call-keys.ts";
 import {
   type GateableServer,
@@ -18,7 +18,6 @@ import {
   type RegisteredTool,
   readRequest,
   type ToolHandler,
-  type ToolResult,
 } from "./sdk.ts";
 import { WaitingClient } from "./waiting.ts";
 
@@ -84,27 +83,19 @@ export class GatedTool {
   async #call(args: JsonObject, context: unknown, handler: (args: unknown) => unknown): Promise<ToolResult> {
     const request = readRequest(context);
     const { gate, call, done } = await this.#open(args, await this.#gating.identify(request));
-    let here: { readonly result?: ToolResult; readonly error?: unknown } | undefined;
-    const body = async (approved: JsonObject): Promise<JsonValue> => {
-      try {
-        const result = toResult(await handler(isSame(approved, args) ? args : await this.#parse(approved)));
-        here = { result };
-        if (member(result, "isError") === true) throw new Error(failureIn(result));
-        return result;
-      } catch (error) {
-        here ??= { error };
-        throw error;
-      }
-    };
-    const outcome = await this.#wait(request, { gate, call }, body);
+    const run = new ToolRun(async (approved) =>
+      handler(await approvedArgs(approved, args, (changed) => this.#parse(changed))),
+    );
+    const outcome = await this.#wait(request, { gate, call }, (approved) => run.body(approved));
     // A client that has given up is not told; it may call again.
     if (!isOpen(outcome) && !request.signal.aborted) await done();
-    if (here !== undefined && outcome.status === "failed" && outcome.amended === undefined) {
-      if (here.result === undefined) throw here.error;
-      return here.result;
-    }
+    return run.answer(outcome, this.#advice(outcome));
+  }
+
+  #advice(outcome: CallerOutcome): string {
     const address = this.#addressOf(outcome);
-    return resultOf(outcome, address === undefined ? {} : { address });
+    const where = address === undefined ? "" : `A person can decide at ${address}. `;
+    return `${where}Call ${this.#name} again later with the same arguments to get the outcome of this call.`;
   }
 
   /** Finds the call that this request is, or asks for it. */
@@ -188,12 +179,4 @@ export class GatedTool {
     // The SDK has made a schema of it, if it was a record of schemas.
     return readShape(this.#registered?.inputSchema as Parameters<typeof readShape>[0]);
   }
-}
-
-function toResult(value: unknown): ToolResult {
-  const json: unknown = JSON.parse(JSON.stringify(value ?? null));
-  if (!isJsonObject(json)) throw new Error("The tool did not return a result.");
-  if (Object.hasOwn(json, "inputRequests"))
-    throw new Error("A tool behind the gate cannot ask the client for input while it runs.");
-  return json;
 }

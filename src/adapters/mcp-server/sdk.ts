@@ -2,9 +2,6 @@ import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
 
 // The parts of the MCP SDK that are used here, as both `@modelcontextprotocol/sdk` and `@modelcontextprotocol/server` have them.
 
-/** A result of a tool. */
-export type ToolResult = JsonObject;
-
 /** The author's function: `(args, context)`, or `(context)` of a tool without an input schema. */
 export type ToolHandler = (...given: unknown[]) => unknown;
 

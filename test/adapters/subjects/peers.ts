@@ -10,6 +10,7 @@ export interface PeerAdapter {
 export const PEERS: readonly PeerAdapter[] = [
   { name: "google-adk", folder: "adk" },
   { name: "mastra", folder: "mastra" },
+  { name: "claude-agent-sdk", folder: "claude-agent" },
 ];
 
 /** Its subject: `subject.ts` in its folder, beside the packages that it imports. */

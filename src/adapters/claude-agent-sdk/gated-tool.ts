@@ -1,0 +1,69 @@
+import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
+import { approvedArgs, type ToolResult, ToolRun } from "../mcp-result.ts";
+import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
+import { asApproved } from "../told.ts";
+import type { ToolRule } from "../tool-rule.ts";
+import type { SdkTool } from "./host-types.ts";
+import { jsonSchemaOf, type Parsed, parseRawShape } from "./raw-shape.ts";
+
+const ADVICE = "The run stays paused until then. Do not use the tool again for the same purpose.";
+const NO_ID = "This tool is behind a gate and runs only for a tool use of the model.";
+
+/** A tool of this process behind the gate. */
+export class GatedTool {
+  readonly #gate: ThreadGate;
+  readonly #definition: SdkTool;
+  readonly #rule: ToolRule<JsonObject>;
+  #schema: Promise<JsonObject> | undefined;
+
+  constructor(gate: ThreadGate, definition: SdkTool, rule: ToolRule<JsonObject>) {
+    this.#gate = gate;
+    this.#definition = definition;
+    this.#rule = rule;
+  }
+
+  parse(input: unknown): Promise<Parsed> {
+    return parseRawShape(this.#definition.inputSchema, input);
+  }
+
+  async call(args: JsonObject, id: string): Promise<FrameworkCall<JsonObject>> {
+    const { name, description, inputSchema } = this.#definition;
+    const schema = await (this.#schema ??= jsonSchemaOf(inputSchema));
+    return { tool: { name, description, schema }, rule: this.#rule, args, id, turn: id };
+  }
+
+  /** In place of the author's function: a look into the ledger. Without the hook nobody is asked in time, and it waits. */
+  async handle(args: JsonObject, extra: unknown): Promise<ToolResult> {
+    const id = toolUseIn(extra);
+    if (id === undefined) return { content: [{ type: "text", text: NO_ID }], isError: true };
+    const run = new ToolRun(async (approved) =>
+      this.#definition.handler(
+        (await approvedArgs(approved, args, (changed) => this.#parseAgain(changed))) as never,
+        extra,
+      ),
+    );
+    const outcome = await this.#gate.run(
+      await this.call(args, id),
+      (approved) => run.body(approved),
+      signalIn(extra),
+    );
+    return run.answer(outcome, ADVICE);
+  }
+
+  async #parseAgain(args: JsonObject): Promise<unknown> {
+    const parsed = await this.parse(args);
+    if (parsed.ok) return asApproved(args, parsed.args);
+    throw new Error(`The approver's arguments do not fit the tool: ${parsed.message}`);
+  }
+}
+
+function toolUseIn(extra: unknown): string | undefined {
+  const { _meta: meta } = (extra ?? {}) as { readonly _meta?: unknown };
+  const id = isJsonObject(meta) ? member(meta, "claudecode/toolUseId") : undefined;
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+function signalIn(extra: unknown): { readonly signal?: AbortSignal } {
+  const { signal } = (extra ?? {}) as { readonly signal?: AbortSignal };
+  return signal === undefined ? {} : { signal };
+}

@@ -1,0 +1,106 @@
+import { createSdkMcpServer, type Options, tool } from "@anthropic-ai/claude-agent-sdk";
+import { z } from "zod";
+import { type ClaudeGate, createGate } from "../../../src/adapters/claude-agent-sdk/index.ts";
+import type { JsonObject } from "../../../src/protocol/index.ts";
+import {
+  type AdapterHost,
+  type AdapterSubject,
+  type ModelCall,
+  PAY_RULE,
+  type Progress,
+  type World,
+} from "../../adapters/contract/subject.ts";
+import { type Ended, runClaude, type Stored } from "./claude.ts";
+
+/** The Claude Agent SDK with its own program: a session's files as its state. */
+export const subject: AdapterSubject = {
+  name: "claude-agent-sdk",
+  except: {
+    "the model waits until every call of the turn has its answer":
+      "Claude Code can pause at one tool use. Another one of the turn is refused, and the model uses it again later.",
+    "an id that a later turn uses again is another call":
+      "The ids are Anthropic's, which are not used again. One that is gets the stored result.",
+  },
+  open: (world) => new ClaudeHost(world),
+};
+
+interface State extends Stored {
+  readonly deferred?: string;
+}
+
+const INPUT = { amount: z.number(), to: z.string().optional(), hang: z.boolean().optional() };
+
+class ClaudeHost implements AdapterHost {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async send(calls: readonly ModelCall[]): Promise<Progress> {
+    const tools = calls.map(({ id, tool: name, args }) => ({ id, name: `mcp__shop__${name}`, input: args }));
+    const gate = this.#gate();
+    return progressOf(
+      await runClaude(gate, { turns: [{ tools }], text: "Pay.", options: this.#options(gate) }),
+    );
+  }
+
+  async resume(text: string): Promise<Progress> {
+    const state = JSON.parse(text) as State;
+    const gate = this.#gate();
+    const { ready } = await gate.resume({ id: state.deferred ?? "" });
+    return ready
+      ? progressOf(await runClaude(gate, { turns: [], from: state, options: this.#options(gate) }))
+      : { state: text, status: "paused", told: {} };
+  }
+
+  // Whatever Claude Code's own permissions say.
+  async forge(text: string): Promise<Progress> {
+    const gate = this.#gate();
+    const options: Options = {
+      ...this.#options(gate),
+      allowedTools: [],
+      canUseTool: async (_tool, updatedInput) => ({ behavior: "allow", updatedInput }),
+    };
+    return progressOf(await runClaude(gate, { turns: [], from: JSON.parse(text) as State, options }));
+  }
+
+  cancel(reason: string): Promise<number> {
+    return this.#gate().cancel(reason);
+  }
+
+  #gate(): ClaudeGate {
+    const { engine, app, thread } = this.#world;
+    return createGate({ engine, app, thread });
+  }
+
+  #options(gate: ClaudeGate): Options {
+    const { description, expiresInMs } = this.#world;
+    const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
+    const pay = tool("pay", description, INPUT, async (args) =>
+      text(JSON.stringify(await this.#world.pay(args as JsonObject))),
+    );
+    const note = tool("note", "Notes a text.", { text: z.string() }, async (args) =>
+      text(JSON.stringify(args)),
+    );
+    const gated = gate.tool("shop", pay, {
+      ...rule,
+      requireConfirmation: (args) => rule.requireConfirmation(args as JsonObject),
+      hint: (args) => rule.hint(args as JsonObject),
+    });
+    return {
+      mcpServers: { shop: createSdkMcpServer({ name: "shop", tools: [gated, note] }) },
+      // Claude Code itself would ask about neither.
+      allowedTools: ["mcp__shop__pay", "mcp__shop__note"],
+    };
+  }
+}
+
+function progressOf({ stored, deferred, told }: Ended): Progress {
+  const state: State = { ...stored, ...(deferred === undefined ? {} : { deferred: deferred.id }) };
+  return { state: JSON.stringify(state), status: deferred === undefined ? "done" : "paused", told };
+}
+
+function text(said: string): { content: { type: "text"; text: string }[] } {
+  return { content: [{ type: "text", text: said }] };
+}
