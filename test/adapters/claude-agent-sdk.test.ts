@@ -39,6 +39,26 @@ const bash = (id: string, command = "git push", more: JsonObject = {}): JsonObje
   ...more,
 });
 
+const permission = (id: string, running = signal): { signal: AbortSignal; toolUseID: string } => ({
+  signal: running,
+  toolUseID: id,
+});
+const extra = (id: string): object => ({ _meta: { "claudecode/toolUseId": id } });
+const call = (tool: SdkTool, args: JsonObject, meta: object): Promise<unknown> =>
+  tool.handler(args as never, meta);
+
+function payTool(paid: unknown[]): SdkTool {
+  return {
+    name: "pay",
+    description: "Pays.",
+    inputSchema: { amount: z.number(), currency: z.string().default("EUR") },
+    handler: async (args: JsonObject) => {
+      paid.push(args);
+      return { content: [{ type: "text", text: JSON.stringify(args) }] };
+    },
+  };
+}
+
 async function approve(engine: Engine, args?: JsonObject): Promise<void> {
   const [open1, ...others] = await engine.pending();
   expect(others).toEqual([]);
@@ -125,22 +145,22 @@ test("a button of the host's own front end is the decision of whoever is logged 
 });
 
 describe("canUseTool", () => {
-  const use = (id: string, running = signal) => ({ signal: running, toolUseID: id });
-
   test("waits for a person, and gives the approval once", async () => {
     const engine = await openEngine();
     const { gate } = open(engine);
-    const answer = gate.canUseTool("Write", { path: "a" }, use("u1"));
+    const answer = gate.canUseTool("Write", { path: "a" }, permission("u1"));
     await expect.poll(() => engine.pending()).toHaveLength(1);
     await approve(engine);
     expect(await answer).toEqual({ behavior: "allow", updatedInput: { path: "a" } });
-    expect(await gate.canUseTool("Write", { path: "a" }, use("u1"))).toMatchObject({ behavior: "deny" });
+    expect(await gate.canUseTool("Write", { path: "a" }, permission("u1"))).toMatchObject({
+      behavior: "deny",
+    });
   });
 
   test("withdraws the question when the run is stopped", async () => {
     const engine = await openEngine();
     const stopping = new AbortController();
-    const answer = open(engine).gate.canUseTool("Write", { path: "a" }, use("u1", stopping.signal));
+    const answer = open(engine).gate.canUseTool("Write", { path: "a" }, permission("u1", stopping.signal));
     await expect.poll(() => engine.pending()).toHaveLength(1);
     stopping.abort(new Error("stopped"));
     await expect(answer).rejects.toThrow("stopped");
@@ -149,23 +169,6 @@ describe("canUseTool", () => {
 });
 
 describe("a tool of the host", () => {
-  const extra = (id: string) => ({ _meta: { "claudecode/toolUseId": id } });
-
-  function payTool(paid: unknown[]): SdkTool {
-    return {
-      name: "pay",
-      description: "Pays.",
-      inputSchema: { amount: z.number(), currency: z.string().default("EUR") },
-      handler: async (args: JsonObject) => {
-        paid.push(args);
-        return { content: [{ type: "text", text: JSON.stringify(args) }] };
-      },
-    };
-  }
-
-  const call = (tool: SdkTool, args: JsonObject, meta: object): Promise<unknown> =>
-    tool.handler(args as never, meta);
-
   test("runs once for its tool use, with the parsed arguments that were shown", async () => {
     const engine = await openEngine();
     const paid: unknown[] = [];

@@ -6,7 +6,6 @@ import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk"
 import { z } from "zod";
 import { type ClaudeGate, createGate } from "../../../src/adapters/claude-agent-sdk/index.ts";
 import { createEngine } from "../../../src/index.ts";
-import { startModel } from "./model.ts";
 
 const engine = await createEngine({ ledger: "sqlite:claude.db" });
 
@@ -76,6 +75,7 @@ interface Conversation {
 const conversations = new Map<string, Conversation>();
 const payments: string[] = [];
 const { promise: answered, resolve } = Promise.withResolvers<string | undefined>();
+const { startModel } = await import("./model.ts");
 const model = await startModel({ name: "mcp__shop__pay", input: { amount: 250, to: "Bob" } });
 const settings = {
   settingSources: [],

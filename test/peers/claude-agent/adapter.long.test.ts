@@ -8,7 +8,7 @@ import { createLedger } from "../../../src/stores/index.ts";
 import { runClaude } from "./claude.ts";
 
 const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
-const TIME_MS = 120_000;
+const TIME_MS = 240_000;
 
 async function open(): Promise<{ engine: Engine; gate: () => ClaudeGate; cwd: string }> {
   const engine = new Engine({ ledger: await createLedger("memory:") });
