@@ -29,7 +29,11 @@ const TYPES_ONLY: ReadonlySet<string> = new Set(["countersign/runtime"]);
 const FRAMEWORKS: ReadonlyMap<string, string> = new Map([["countersign/openai-agents", "@openai/agents"]]);
 
 /** Frameworks that their adapter knows by shape only: it is used without them, and their trees are heavy. */
-const BY_SHAPE: ReadonlySet<string> = new Set(["@anthropic-ai/claude-agent-sdk", "@google/adk", "@mastra/core"]);
+const BY_SHAPE: ReadonlySet<string> = new Set([
+  "@anthropic-ai/claude-agent-sdk",
+  "@google/adk",
+  "@mastra/core",
+]);
 
 /** Modules whose types are made of a framework's. */
 const ADAPTERS: ReadonlySet<string> = new Set([
