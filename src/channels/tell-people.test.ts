@@ -5,6 +5,7 @@ import { createLedger } from "../stores/index.ts";
 import { buildNotice } from "./channel.contract.ts";
 import type { Notice, Told } from "./channel.ts";
 import type { Sent } from "./failures.ts";
+import { toChannelPrincipal } from "./people.ts";
 import { tellPeople } from "./tell-people.ts";
 
 const resources = useResources();
@@ -37,11 +38,13 @@ async function createScene(): Promise<Scene> {
     answers,
     tell: (over) =>
       tellPeople({
+        ledger,
+        channel: "test",
         book,
         notice: buildNotice(over),
         signal,
         recipients,
-        personOf: (target) => `person ${target}`,
+        personOf: (target) => toChannelPrincipal({ id: `person ${target}` }),
         send: async (target) => answers.get(target) ?? { ok: true },
       }),
     told: async () => (await toldPeople(ledger, aboutId())).map(inWords),

@@ -1,19 +1,9 @@
-import type { MessageBook, SentMessages } from "../engine/index.ts";
-import type { Notice, NoticeType, Told } from "./channel.ts";
-import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME, type Sent } from "./failures.ts";
+import type { Ledger, MessageBook, Principal, SentMessages } from "../engine/index.ts";
+import { ASKING, asks } from "./asks.ts";
+import type { Notice, Told } from "./channel.ts";
+import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "./failures.ts";
+import { mutedAmong, withHeld } from "./routing.ts";
 import { subjectOf } from "./subject.ts";
-
-/** Notices that ask for a decision. */
-const ASKING: ReadonlySet<NoticeType> = new Set([
-  "confirmation.requested",
-  "confirmation.reminded",
-  "confirmation.escalated",
-]);
-
-/** Does the notice ask for a decision that is still open? */
-export function asks({ about, type }: Pick<Notice, "about" | "type">): boolean {
-  return ASKING.has(type) && "id" in about && about.status === "requested";
-}
 
 /** The places where a channel reaches people: mailboxes, devices. */
 export interface Recipients {
@@ -27,12 +17,16 @@ export interface Recipients {
 
 /** One notice, and how it is sent to one place. */
 export interface Telling {
+  /** Where people's own settings are. */
+  readonly ledger: Pick<Ledger, "items" | "now">;
+  /** The channel's name. */
+  readonly channel: string;
   readonly book: MessageBook;
   readonly notice: Notice;
   readonly signal: AbortSignal;
   readonly recipients: Recipients;
   /** Whose it is. */
-  readonly personOf: (target: string) => string | undefined;
+  readonly personOf: (target: string) => Principal | undefined;
   /** Sends it. `isFirst`: nothing about this subject was sent there before. */
   readonly send: (target: string, place: { readonly isFirst: boolean }) => Promise<Sent>;
   /** To how many it is sent at a time. Default: 1. */
@@ -41,22 +35,30 @@ export interface Telling {
 
 /**
  * Sends a notice once to everyone whom it concerns: questions to those whom the rule asks, what became of them to those
- * who were asked. What may have arrived is sent again in the same words, so that the medium can drop it.
+ * who were asked. Those whose own settings say so hear of a question later, or not at all. What may have arrived is sent again in the same words, so that the medium can drop it.
  */
 export async function tellPeople(telling: Telling): Promise<Told> {
-  const { book, notice, signal, atOnce = 1 } = telling;
+  const { book, notice, signal, personOf, atOnce = 1 } = telling;
   const { to = {} } = (await book.read(book.keyOf(subjectOf(notice.about)))) ?? {};
   const failures: Failure[] = [];
-  const targets = inTurn(targetsOf(telling, to), notice, to).values();
+  const concerned = targetsOf(telling, to);
+  const muted = await mutedAmong(
+    telling,
+    notice,
+    concerned.flatMap((target) => personOf(target) ?? []),
+  );
+  const heard = concerned.filter((target) => !muted.ids.has(personOf(target)?.id ?? ""));
+  const targets = inTurn(heard, notice, to).values();
   const tellInTurn = async (): Promise<void> => {
     // The iterator is shared: each target is taken once.
     for (const target of targets) {
-      const told = signal.aborted ? OUT_OF_TIME : await tellOnce(telling, target);
+      const isLate = muted.late.has(personOf(target)?.id ?? "");
+      const told = signal.aborted ? OUT_OF_TIME : await tellOnce(telling, target, isLate);
       if (!told.ok) failures.push(told);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, tellInTurn));
-  return combinedFailures(failures);
+  return withHeld(failures, muted.held);
 }
 
 /** Whom the notice concerns. Later ones concern those who were asked and are still known. */
@@ -77,10 +79,10 @@ function inTurn(targets: readonly string[], notice: Notice, to: SentMessages["to
   return targets.toSorted((one, other) => triedAt(one) - triedAt(other));
 }
 
-async function tellOnce(telling: Telling, to: string): Promise<Told> {
+async function tellOnce(telling: Telling, to: string, isLate: boolean): Promise<Told> {
   const { book, notice, send } = telling;
   const subject = subjectOf(notice.about);
-  const { claim, target, isFirst } = await claimMessage(telling, to);
+  const { claim, target, isFirst } = await claimMessage(telling, to, isLate);
   if (claim.next === "nothing") return { ok: true };
   if (claim.next === "wait") return BEING_SENT;
   const sent = await send(to, { isFirst });
@@ -103,11 +105,15 @@ async function tellOnce(telling: Telling, to: string): Promise<Told> {
 async function claimMessage(
   { book, notice, personOf }: Telling,
   target: string,
+  isLate: boolean,
 ): ReturnType<MessageBook["claimInThread"]> {
   const { about, type, id } = notice;
   const subject = subjectOf(about);
-  const person = personOf(target);
-  if (type !== "confirmation.requested") return book.claimInThread(subject, target, { notice: id, person });
+  const person = personOf(target)?.id;
+  // Several reminders that were held back are one, and none where the question itself was held back.
+  const unlessSince = isLate ? notice.at : undefined;
+  if (type !== "confirmation.requested")
+    return book.claimInThread(subject, target, { notice: id, person, unlessSince });
   const claim = await book.claim(subject, target, person === undefined ? {} : { person });
   return { claim, target, isFirst: true };
 }

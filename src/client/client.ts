@@ -4,6 +4,7 @@ import type {
   Delegated,
   FailedDelivery,
   Grant,
+  NotificationSettings,
   SessionVerification,
   SettlementInput,
   Statistics,
@@ -118,6 +119,13 @@ export interface NoticesClient {
   acknowledge(id: string, options?: CallOptions): Promise<Notice>;
 }
 
+/** How the current user is told of questions. */
+export interface NotificationsClient {
+  get(options?: CallOptions): Promise<NotificationSettings>;
+  /** Replaces the settings. */
+  set(settings: NotificationSettings, options?: CallOptions): Promise<NotificationSettings>;
+}
+
 /** Grants: approvals for further calls. */
 export interface GrantsClient {
   /** Those that the caller may revoke and that are not over, nearest end first. */
@@ -145,6 +153,7 @@ export interface Client {
   readonly confirmations: ConfirmationsClient;
   readonly calls: CallsClient;
   readonly deliveries: DeliveriesClient;
+  readonly notifications: NotificationsClient;
   readonly notices: NoticesClient;
   readonly grants: GrantsClient;
   readonly delegations: DelegationsClient;
@@ -178,6 +187,7 @@ export function createClient(options: ClientOptions): Client {
     confirmations: confirmationsClient(transport),
     calls: callsClient(transport),
     deliveries: deliveriesClient(transport),
+    notifications: notificationsClient(transport),
     notices: noticesClient(transport),
     grants: grantsClient(transport),
     delegations: delegationsClient(transport),
@@ -252,6 +262,14 @@ function callsClient(transport: Transport): CallsClient {
         idempotencyKey,
         signal,
       }),
+  };
+}
+
+function notificationsClient(transport: Transport): NotificationsClient {
+  const path = "/v1/me/notifications";
+  return {
+    get: ({ signal } = {}) => transport.json({ path, signal }),
+    set: (body, { signal } = {}) => transport.json({ method: "PUT", path, body, signal }),
   };
 }
 

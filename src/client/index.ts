@@ -10,6 +10,8 @@ export type {
   Grant,
   GrantLimits,
   GrantTerms,
+  NotificationSettings,
+  QuietHours,
   SessionVerification,
   Settlement,
   SettlementInput,
@@ -30,6 +32,7 @@ export {
   type DeliveriesClient,
   type GrantsClient,
   type NoticesClient,
+  type NotificationsClient,
 } from "./client.ts";
 export { CountersignProblem } from "./problem.ts";
 export { type ClientOptions, PROOF_HEADER } from "./transport.ts";

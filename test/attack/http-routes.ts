@@ -52,6 +52,11 @@ export const ROUTES: { readonly [route: string]: Route } = {
   "POST /auth/logout": { request: at("/auth/logout", {}), scopes: [], open: true },
   "GET /metrics": { request: at("/metrics"), scopes: ["metrics", "admin"] },
   "GET /v1/me": { request: at("/v1/me"), scopes: [] },
+  "GET /v1/me/notifications": { request: at("/v1/me/notifications"), scopes: LOOK },
+  "PUT /v1/me/notifications": {
+    request: at("/v1/me/notifications", { off: [] }),
+    scopes: ["decide", "admin"],
+  },
   "GET /v1/confirmations": { request: at("/v1/confirmations"), scopes: LOOK },
   "GET /v1/confirmations/stream": { request: at("/v1/confirmations/stream"), scopes: LOOK },
   "GET /v1/confirmations/{id}": {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { type Ledger, MessageBook } from "../../engine/index.ts";
+import { type Ledger, MessageBook, type Principal } from "../../engine/index.ts";
+import { asks } from "../asks.ts";
 import type { Channel, Notice, Told } from "../channel.ts";
 import { combinedFailures, type Failure, type Sent } from "../failures.ts";
-import { askedAmong } from "../people.ts";
+import { askedAmong, toChannelPrincipal } from "../people.ts";
 import { subjectOf } from "../subject.ts";
-import { asks, tellPeople } from "../tell-people.ts";
+import { tellPeople } from "../tell-people.ts";
 import { decisionEntries } from "./decision-entries.ts";
 import { DecisionLinks } from "./decision-links.ts";
 import {
@@ -39,9 +40,10 @@ export function createEmailChannel(options: EmailOptions): Channel {
   const links = new DecisionLinks(ledger, name);
   const linkTo = linksAt(settings.publicUrl, name);
   const { people } = settings;
+  const mailing: Mailing = { settings, mailer, book, ledger, channel: name, links, linkTo };
   return {
     name,
-    tell: (notice, signal) => tellByMail({ settings, mailer, book, links, linkTo }, notice, signal),
+    tell: (notice, signal) => tellByMail(mailing, notice, signal),
     entries: decisionEntries({ links, people }),
     check: async (signal) => {
       const fault = await mailer.verify(signal);
@@ -55,6 +57,8 @@ interface Mailing {
   readonly settings: CheckedSettings;
   readonly mailer: Mailer;
   readonly book: MessageBook;
+  readonly ledger: EmailOptions["ledger"];
+  readonly channel: string;
   readonly links: DecisionLinks;
   /** Where a link that decides leads; undefined if mails have none. */
   readonly linkTo: ((link: string) => string) | undefined;
@@ -85,9 +89,11 @@ function tellByMail(mailing: Mailing, notice: Notice, signal: AbortSignal): Prom
     const mail = { ...mailOf(about, { isFirst, link, decision }), to: address, notice: notice.id };
     return mailer.send({ ...mail, ...(isFirst ? { messageId: first } : reply) }, signal);
   };
-  const personOf = (address: string): string | undefined =>
-    people.find(({ email }) => email === address)?.id ?? (address === operator ? "operator" : undefined);
-  return tellPeople({ book, notice, signal, recipients, personOf, send });
+  const personOf = (address: string): Principal | undefined => {
+    const person = people.find(({ email }) => email === address);
+    return person === undefined ? undefined : toChannelPrincipal(person);
+  };
+  return tellPeople({ ...mailing, notice, signal, recipients, personOf, send });
 }
 
 /** A new link that decides, for a person whom the rule asks; undefined if something that asks needs a login. */

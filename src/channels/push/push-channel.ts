@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { type Clock, type Ledger, MessageBook, systemClock } from "../../engine/index.ts";
+import { type Clock, type Ledger, MessageBook, type Principal, systemClock } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
+import { asks } from "../asks.ts";
 import type { Channel, Notice, Told } from "../channel.ts";
 import type { Failure, Sent } from "../failures.ts";
 import { isAsked } from "../people.ts";
 import { subjectOf } from "../subject.ts";
-import { asks, tellPeople } from "../tell-people.ts";
+import { tellPeople } from "../tell-people.ts";
 import { encryptPush } from "./encrypt.ts";
 import { postPush } from "./post.ts";
 import { checkSettings, type PushSettings } from "./push-options.ts";
@@ -43,6 +44,7 @@ export function createPushChannel(options: PushOptions): Channel {
     return known;
   };
   const parts: PushParts = {
+    ledger,
     settings,
     key,
     clock,
@@ -59,6 +61,7 @@ export function createPushChannel(options: PushOptions): Channel {
 }
 
 interface PushParts {
+  readonly ledger: PushOptions["ledger"];
   readonly settings: PushSettings;
   readonly key: () => Promise<VapidKey>;
   readonly clock: Clock;
@@ -84,8 +87,18 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
     const device = devices.get(target);
     return device === undefined ? { ok: true } : push(parts, { device, notice, signal });
   };
-  const personOf = (target: string): string | undefined => devices.get(target)?.person.id;
-  const outcome = await tellPeople({ book, notice, signal, recipients, personOf, send, atOnce: AT_ONCE });
+  const personOf = (target: string): Principal | undefined => devices.get(target)?.person;
+  const outcome = await tellPeople({
+    ledger: parts.ledger,
+    channel: "push",
+    book,
+    notice,
+    signal,
+    recipients,
+    personOf,
+    send,
+    atOnce: AT_ONCE,
+  });
   // Somebody may have decided while it was sent, and told nobody who was not told before: then it is told again.
   const { shown = 0 } = (await book.read(book.keyOf(subject))) ?? {};
   const ended = outcome.ok && asks(notice) && shown > notice.revision ? OVERTAKEN : outcome;

@@ -1,7 +1,8 @@
 import type { SentMessage } from "../../engine/index.ts";
 import type { Notice, Told } from "../channel.ts";
 import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../failures.ts";
-import { askedAmong } from "../people.ts";
+import { askedAmong, toChannelPrincipal } from "../people.ts";
+import { mutedAmong, withHeld } from "../routing.ts";
 import { subjectOf } from "../subject.ts";
 import { header, section } from "./blocks.ts";
 import {
@@ -27,18 +28,23 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
   const cards = Object.keys(known?.to ?? {}).filter((target) => !target.startsWith(THREAD));
   // First those who have no card yet: there may not be time for all.
   const isShown = (target: string): boolean => known?.to[target]?.state === "sent";
-  const targets = new Set([...newTargets(settings, notice).filter((target) => !isShown(target)), ...cards]);
-  if (targets.size === 0) return { ok: true };
+  const isTold = new Set([...newTargets(settings, notice), ...cards]);
+  const told = settings.people.filter(({ slack }) => isTold.has(slack));
+  const { ids: muted, held } = await mutedAmong(parts, notice, told.map(toChannelPrincipal));
+  const isNew = (target: string): boolean =>
+    !isShown(target) && !muted.has(personAt(parts, target).person ?? "");
+  const targets = new Set([...newTargets(settings, notice).filter(isNew), ...cards]);
+  if (targets.size === 0) return withHeld([], held);
   const overtaken: Failure = { ok: false, reason: "The card has changed meanwhile.", retryAfterMs: 0 };
   if (!(await book.show(subject, notice.revision))) return overtaken;
-  const telling = { ...parts, notice, subject, signal };
+  const telling = { ...parts, notice, subject, signal, muted };
   const failures: Failure[] = [];
   for (const target of targets) {
-    const told = signal.aborted ? OUT_OF_TIME : await tellTarget(telling, target);
-    if (!told.ok) failures.push(told);
+    const outcome = signal.aborted ? OUT_OF_TIME : await tellTarget(telling, target);
+    if (!outcome.ok) failures.push(outcome);
   }
   const shown = (await book.read(book.keyOf(subject)))?.shown ?? 0;
-  return failures.length === 0 && shown > notice.revision ? overtaken : combinedFailures(failures);
+  return failures.length === 0 && shown > notice.revision ? overtaken : withHeld(failures, held);
 }
 
 // A question that is over is announced to nobody.
@@ -62,10 +68,11 @@ async function tellTarget(telling: Telling, target: string): Promise<Told> {
 
 /** Shows a card as it is now, and alerts its readers where a change alone is not enough. */
 async function renew(telling: Telling, target: string, card: SentMessage): Promise<Told> {
-  const { notice, settings } = telling;
+  const { notice, settings, muted } = telling;
   const updated = await update(telling, target, card);
   // Whoever got the card by this notice was notified by the card.
-  const isNews = card.notice !== notice.id && isConfigured(settings, target);
+  const isMuted = muted.has(personAt(telling, target).person ?? "");
+  const isNews = card.notice !== notice.id && isConfigured(settings, target) && !isMuted;
   const words = isNews ? alertOf(notice) : undefined;
   return updated.ok && words !== undefined ? alert(telling, { target, card, words }) : updated;
 }

@@ -1,4 +1,4 @@
-import type { Confirmation, MessageBook, SentMessage } from "../../engine/index.ts";
+import type { Confirmation, Ledger, MessageBook, SentMessage } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { Notice, NoticeType, Told } from "../channel.ts";
 import type { Failure } from "../failures.ts";
@@ -37,6 +37,9 @@ const ALERTS: Readonly<Partial<Record<NoticeType, string>>> = {
 
 /** What a Slack channel works with. */
 export interface SlackParts {
+  readonly ledger: Pick<Ledger, "items" | "now">;
+  /** The channel's name. */
+  readonly channel: string;
   readonly settings: SlackSettings;
   readonly api: SlackApi;
   readonly book: MessageBook;
@@ -48,6 +51,8 @@ export interface Telling extends SlackParts {
   readonly notice: Notice;
   readonly subject: string;
   readonly signal: AbortSignal;
+  /** Ids of people who are not alerted now. */
+  readonly muted: ReadonlySet<string>;
 }
 
 /** What the readers of a card are alerted of by a notice; undefined where the changed card is enough. */

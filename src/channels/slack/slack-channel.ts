@@ -26,6 +26,8 @@ export function createSlackChannel(options: SlackOptions): Channel {
   const settings = checkSettings(given);
   let key: Promise<Uint8Array> | undefined;
   const parts: SlackParts = {
+    ledger,
+    channel: name,
     settings,
     api: createSlackApi(settings.apiUrl, settings.token),
     book: new MessageBook(ledger.items, name, () => ledger.now),

@@ -1,4 +1,4 @@
-import { type Channel, startDeliveries } from "../../channels/index.ts";
+import { type Channel, startDeliveries, type Told } from "../../channels/index.ts";
 import type { Siem } from "../../channels/siem/index.ts";
 import type { Engine } from "../../engine/index.ts";
 import { cardLink, type Logger, type Metrics } from "../../http/index.ts";
@@ -52,13 +52,18 @@ async function openDeliveries(engine: Engine, options: ChannelOptions): Promise<
   });
 }
 
+function outcomeOf(told: Told): string {
+  if (told.ok) return "delivered";
+  return told.isHeld ? "held" : "failed";
+}
+
 /** The same channel, counting the result of each message. */
 function counted(channel: Channel, metrics: Metrics): Channel {
   return {
     ...channel,
     tell: async (notice, signal) => {
       const told = await channel.tell(notice, signal);
-      metrics.add("deliveries", { channel: channel.name, outcome: told.ok ? "delivered" : "failed" });
+      metrics.add("deliveries", { channel: channel.name, outcome: outcomeOf(told) });
       return told;
     },
   };

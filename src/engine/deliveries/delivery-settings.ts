@@ -12,6 +12,8 @@ export type Told =
       readonly final?: true;
       /** It says nothing about other messages of the channel, so those do not wait for it. */
       readonly isolated?: true;
+      /** It is not to be sent before `retryAfterMs`. That is no failure. */
+      readonly isHeld?: true;
     };
 
 /** Settings of deliveries. Times are in milliseconds. */
@@ -56,7 +58,8 @@ export function toEnd(
   { settings, now }: { readonly settings: DeliverySettings; readonly now: number },
 ): DeliveryEnd {
   if (told.ok) return { as: "delivered" };
-  const { reason: error, final, retryAfterMs = 0 } = told;
+  const { reason: error, final, retryAfterMs = 0, isHeld } = told;
+  if (isHeld) return { as: "postponed", forMs: retryAfterMs, error };
   const forMs = Math.max(retryDelayMs(attempt, settings), Math.min(retryAfterMs, LONGEST_WAIT_MS));
   const tooLate = now + forMs - since > settings.giveUpAfterMs;
   if (final || tooLate || attempt >= settings.maxAttempts) return { as: "dead", error };

@@ -143,7 +143,7 @@ export class OutboxWorker {
         : toEnd(told, delivery, { settings, now: ledger.now });
     await ledger.outbox.endDelivery(delivery, end);
     this.#pace(told);
-    if (told.ok) return;
+    if (told.ok || told.isHeld) return;
     const { channel, seq: sequence, attempt } = delivery;
     onFailure({ channel, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
   }

@@ -57,6 +57,17 @@ interface Noting {
   readonly because?: string;
 }
 
+/** A message in a thread. */
+interface ThreadMessage {
+  readonly notice: string;
+  readonly person?: string | undefined;
+  /** It is not needed where the target was told something since then. */
+  readonly unlessSince?: number | undefined;
+}
+
+/** Which message, and for whom; or that none is needed beside this one. */
+type Choice = readonly [target: string, about: MessageFor, nothing?: "nothing"];
+
 /** To whom a message goes. */
 export type MessageFor = Pick<SentMessage, "person" | "isReply" | "notice">;
 
@@ -102,12 +113,17 @@ export class MessageBook {
   async claimInThread(
     subject: string,
     target: string,
-    { notice, person }: { readonly notice: string; readonly person?: string | undefined },
+    { notice, person, unlessSince }: ThreadMessage,
   ): Promise<{ readonly claim: Claim; readonly target: string; readonly isFirst: boolean }> {
     const about = { notice, ...(person === undefined ? {} : { person }) };
-    const choose = ({ to }: SentMessages): readonly [string, MessageFor] => {
+    const choose = ({ to }: SentMessages): Choice => {
       const first = to[target];
       if (first === undefined || first.notice === notice) return [target, about];
+      const reply = to[`${target} ${notice}`];
+      const other = reply === undefined ? lastTo(target, to) : undefined;
+      // It says nothing that another message has not said since.
+      if (other !== undefined && unlessSince !== undefined && other.message.at >= unlessSince)
+        return [other.target, other.message, "nothing"];
       return [`${target} ${notice}`, { ...about, isReply: true }];
     };
     const claimed = await this.#claim(subject, choose);
@@ -116,12 +132,15 @@ export class MessageBook {
 
   async #claim(
     subject: string,
-    choose: (messages: SentMessages) => readonly [target: string, about: MessageFor],
+    choose: (messages: SentMessages) => Choice,
   ): Promise<{ readonly claim: Claim; readonly target: string }> {
     for (;;) {
       const key = this.keyOf(subject);
       const { messages = newMessages(subject), version = 0 } = (await this.#load(key)) ?? {};
-      const [target, about] = choose(messages);
+      const [target, about, nothing] = choose(messages);
+      const known = messages.to[target];
+      if (nothing !== undefined && known !== undefined)
+        return { claim: { next: "nothing", message: known }, target };
       const claim = this.#judge(messages.to[target], about);
       if (claim.next === "nothing" || claim.next === "wait") return { claim, target };
       if (await this.#put(key, withMessage(messages, target, claim.message), version))
@@ -194,6 +213,17 @@ export async function sentMessages(
   subject: string,
 ): Promise<SentMessages | undefined> {
   return (await loadMessages(store, messagesKey(channel, subject)))?.messages;
+}
+
+/** The last message of a target's thread. */
+function lastTo(
+  target: string,
+  to: SentMessages["to"],
+): { readonly target: string; readonly message: SentMessage } | undefined {
+  return Object.entries(to)
+    .filter(([name]) => name === target || name.startsWith(`${target} `))
+    .map(([name, message]) => ({ target: name, message }))
+    .toSorted((one, other) => other.message.at - one.message.at)[0];
 }
 
 function newMessages(subject: string): SentMessages {

@@ -7,6 +7,7 @@ import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
 import { serveGrants } from "../grants/routes.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { serveNotifications } from "../notices/notifications.ts";
 import { serveNotices } from "../notices/routes.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
 import { servePolicy } from "../policy/routes.ts";
@@ -56,6 +57,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveCalls(routes, site);
   serveCallerCalls(routes, site);
   serveDeliveries(routes, site);
+  serveNotifications(routes, site);
   serveNotices(routes, site);
   serveGrants(routes, site);
   serveStatistics(routes, site);

@@ -1,0 +1,29 @@
+import { z } from "@hono/zod-openapi";
+import { isTimeZone, type NotificationSettings } from "../../engine/index.ts";
+
+const MOST_CHANNELS = 50;
+const time = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "A time of day is written HH:MM, from 00:00 to 23:59.");
+
+/** How somebody wants to be told of questions. */
+export const notificationsSchema: z.ZodType<NotificationSettings> = z
+  .strictObject({
+    off: z
+      .array(z.string().min(1).max(100))
+      .max(MOST_CHANNELS)
+      .openapi({ description: "The channels that do not tell you of questions." }),
+    quiet: z
+      .strictObject({
+        timeZone: z
+          .string()
+          .refine(isTimeZone, "This is no time zone that the server knows. Use a name such as Europe/Berlin.")
+          .openapi({ description: "Such as `Europe/Berlin`." }),
+        from: time,
+        to: time,
+      })
+      .refine(({ from, to }) => from !== to, "`from` and `to` must differ.")
+      .exactOptional()
+      .openapi({ description: "When only what is urgent is told, every day." }),
+  })
+  .openapi("NotificationSettings");
