@@ -37,6 +37,6 @@ test("every route of the approvals API is in the table, and no other", async () 
   const served = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const told = [...PAGE.matchAll(/`((?:GET|POST) \/v1\/[^`]+)`/g)].map(([, route = ""]) => route);
+  const told = [...PAGE.matchAll(/`((?:GET|POST|PUT) \/v1\/[^`]+)`/g)].map(([, route = ""]) => route);
   expect(told.toSorted()).toEqual(served.filter((route) => route.includes(" /v1/")).toSorted());
 });

@@ -39,11 +39,11 @@ export function serveNotifications(routes: OpenAPIHono<HttpEnv>, site: Site): vo
       body: notificationsSchema,
       answer: { description: "Your settings", schema: notificationsSchema },
     },
-    async (context, { body }) => {
+    async (context, { body: { off, quiet } }) => {
       requireScope(context, "decide", "admin");
       const { items } = await site.ledger();
       const person = personOf(context.get("principal"));
-      await putNotificationSettings(items, person, body);
+      await putNotificationSettings(items, person, { off, ...(quiet === undefined ? {} : { quiet }) });
       return Response.json(await notificationSettings(items, person), { headers: NO_STORE });
     },
   );

@@ -1,13 +1,18 @@
 import { z } from "@hono/zod-openapi";
-import { isTimeZone, type NotificationSettings } from "../../engine/index.ts";
+import { isTimeZone, type QuietHours } from "../../engine/index.ts";
 
 const MOST_CHANNELS = 50;
 const time = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "A time of day is written HH:MM, from 00:00 to 23:59.");
 
+export interface NotificationsBody {
+  readonly off: readonly string[];
+  readonly quiet?: QuietHours | undefined;
+}
+
 /** How somebody wants to be told of questions. */
-export const notificationsSchema: z.ZodType<NotificationSettings> = z
+export const notificationsSchema: z.ZodType<NotificationsBody> = z
   .strictObject({
     off: z
       .array(z.string().min(1).max(100))
@@ -23,7 +28,7 @@ export const notificationsSchema: z.ZodType<NotificationSettings> = z
         to: time,
       })
       .refine(({ from, to }) => from !== to, "`from` and `to` must differ.")
-      .exactOptional()
+      .optional()
       .openapi({ description: "When only what is urgent is told, every day." }),
   })
   .openapi("NotificationSettings");
