@@ -140,7 +140,7 @@ export async function startAttackedServer(): Promise<AttackedServer> {
     const app = createApp({ apps, publicUrl: ORIGIN, replay: replayPolicy, ...login, ...options });
     return (sent) => app.fetch(toRequest(sent));
   };
-  const app = createApp({ apps, publicUrl: ORIGIN, auth });
+  const app = createApp({ apps, publicUrl: ORIGIN, auth, replay: replayPolicy });
   const send: AttackedServer["send"] = (sent) => app.fetch(toRequest(sent));
   const tokens = new Tokens(engine.ledger.items, now);
   const secrets = await makeTokens(tokens, clock);
