@@ -110,6 +110,24 @@ export function ensureProgram(name: string): boolean {
   return isOnPath(name) || (installPackage(name) && isOnPath(name));
 }
 
+const GO_SOURCES = "/usr/share/gocode";
+/** What Helm's templates are made of, and the folders of their sources. */
+const GO_PACKAGES: readonly (readonly [name: string, file: string])[] = [
+  ["golang-go", "/usr/bin/go"],
+  ["golang-github-masterminds-sprig-dev", `${GO_SOURCES}/src/github.com/Masterminds/sprig`],
+  ["golang-k8s-sigs-yaml-dev", `${GO_SOURCES}/src/sigs.k8s.io/yaml`],
+];
+
+/** Go with the libraries that render a Helm chart: the folder of their sources. */
+export function ensureGoLibraries(): string {
+  const missing = GO_PACKAGES.filter(([name, file]) => !existsSync(file) && !installPackage(name));
+  if (missing.length === 0) return GO_SOURCES;
+  const names = missing.map(([name]) => name).join(" ");
+  throw new Error(
+    `The test of the Helm chart needs ${names}: install them (Debian: apt-get install ${names}).`,
+  );
+}
+
 function findPostgresTools(): string | undefined {
   // Debian has a folder for each version; newest first, by number.
   const versions = globSync("/usr/lib/postgresql/*/bin").toSorted(

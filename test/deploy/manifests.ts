@@ -31,8 +31,10 @@ export interface Service {
   readonly [more: string]: unknown;
 }
 
-/** Every YAML file below deploy. */
-export const YAML_FILES: readonly string[] = globSync("deploy/**/*.yaml", { cwd: ROOT }).toSorted();
+/** Every YAML file below deploy but the templates of the chart, which are YAML only when they are rendered. */
+export const YAML_FILES: readonly string[] = globSync("deploy/**/*.yaml", { cwd: ROOT })
+  .filter((file) => !file.includes("/templates/"))
+  .toSorted();
 
 /** What a file says; throws at what is no YAML, or says something twice. */
 export function readDocuments(file: string): readonly unknown[] {
