@@ -20,7 +20,9 @@ function containerOf(rendered: ReadonlyMap<string, Rendered>, kind: string): Con
 }
 
 function podSpecOf(rendered: ReadonlyMap<string, Rendered>, kind: string): Pods["template"]["spec"] {
-  return (rendered.get(kind)?.spec as unknown as Pods).template.spec;
+  const found = rendered.get(kind);
+  if (found === undefined) throw new Error(`The chart makes no ${kind}.`);
+  return (found.spec as unknown as Pods).template.spec;
 }
 
 /** The labels of a release name it; the plain manifests have none. */
