@@ -1,4 +1,4 @@
-import { isJsonArray, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { isJsonArray, type JsonValue } from "../../protocol/index.ts";
 
 /** The same value, nobody else's to change. Throws for what JSON cannot say. */
 export function copyJson<Value extends JsonValue>(value: Value): Value;
@@ -29,8 +29,8 @@ function withoutUndefined(value: object): JsonValue {
 }
 
 /** What is read again once the value was stored as JSON; nobody else's to change. */
-export function throughJson(value: JsonObject): JsonObject {
-  return (copyPlain(value) ?? JSON.parse(JSON.stringify(value))) as JsonObject;
+export function throughJson<Value extends object>(value: Value): Value {
+  return (copyPlain(value) ?? JSON.parse(JSON.stringify(value))) as Value;
 }
 
 /** A copy of what JSON gives back as it is, which is several times as fast as to read it; undefined for anything else. */

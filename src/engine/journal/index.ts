@@ -28,7 +28,17 @@ export {
   sealedBefore,
 } from "./chain.ts";
 export type { Journal, JournalRange, SealedUpon } from "./journal.ts";
-export { commitsBetween, eventsOf, MOST_RECORDS, positionOf, recordsOf, rowAt, rowBody } from "./log-row.ts";
+export {
+  commitsBetween,
+  eventId,
+  eventsOf,
+  eventText,
+  MOST_RECORDS,
+  positionOf,
+  recordsOf,
+  rowAt,
+  rowBody,
+} from "./log-row.ts";
 export { logRows } from "./log-rows.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";

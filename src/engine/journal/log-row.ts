@@ -1,4 +1,5 @@
 import {
+  type ConfirmationAsk,
   isJsonArray,
   isJsonObject,
   type JsonObject,
@@ -6,6 +7,7 @@ import {
   type StoredEvent,
 } from "../../protocol/index.ts";
 import type { JournalRecord, LogRow } from "../ledger/index.ts";
+import type { BodyOf } from "./bodies.ts";
 
 /** Positions of records: so many fit into one line of the log. */
 const PER_ROW = 4_096;
@@ -16,8 +18,8 @@ const OWN_KEY = "\u0001";
 const LONG_KEY = 26;
 
 /**
- * What a commit of a session says has happened, as the body of its line. All are given as JSON. An event without a time has
- * that of the line.
+ * What a commit of a session says has happened, as the body of its line. All are given as JSON. What an event leaves out can be
+ * told from the line: its time, its id, who says it if that is who spoke before, and of a question what its record says.
  */
 export function rowBody(session: string, records: readonly string[], events: readonly string[]): string {
   const told = records.length === 0 ? "" : `"records":[${records.join(",")}],`;
@@ -51,14 +53,91 @@ function bodiesOf({ session, kinds, body }: LogRow): readonly JsonValue[] {
 }
 
 /** The events of a line; none where its body is gone. */
-export function eventsOf({
-  session,
-  at,
-  body,
-}: Pick<LogRow, "session" | "at" | "body">): readonly StoredEvent[] {
-  const events = body === null ? undefined : parsedBody(session, body)?.["events"];
+export function eventsOf(row: Pick<LogRow, "session" | "n" | "at" | "body">): readonly StoredEvent[] {
+  const parsed = row.body === null ? undefined : parsedBody(row.session, row.body);
+  const events = parsed?.["events"];
   if (!isJsonArray(events)) return [];
-  return events.map((event) => ({ timestamp: at, ...(event as JsonObject) }) as unknown as StoredEvent);
+  const records = parsed?.["records"];
+  const asked = isJsonArray(records) ? records.filter(isJsonObject) : [];
+  let before: JsonObject = {};
+  return events.map((event, place) => {
+    const given = isJsonObject(event) ? event : {};
+    before = { ...speakerOf(before), id: eventId(row, place), timestamp: row.at, ...given };
+    return withQuestions(before as unknown as StoredEvent, asked);
+  });
+}
+
+function speakerOf({ author, invocationId }: JsonObject): JsonObject {
+  return {
+    ...(author === undefined ? {} : { author }),
+    ...(invocationId === undefined ? {} : { invocationId }),
+  };
+}
+
+/**
+ * The text of an event that follows another in its line, beside these records: without what {@link eventsOf} knows from
+ * them.
+ */
+export function eventText(
+  event: Partial<StoredEvent>,
+  before: StoredEvent | undefined,
+  records: readonly BodyOf<"confirmation-requested">[],
+): string {
+  const { author, invocationId, asks } = event;
+  const isSame = before?.author === author && before?.invocationId === invocationId;
+  const questions = asks?.map((ask) => (isRecorded(ask, records) ? withoutRecord(ask) : ask));
+  return JSON.stringify({
+    ...event,
+    timestamp: undefined,
+    ...(isSame ? { author: undefined, invocationId: undefined } : {}),
+    ...(questions === undefined ? {} : { asks: questions }),
+  });
+}
+
+/** The id of a line's event that was given none: the same wherever it is read. */
+export function eventId({ session, n, at }: Pick<LogRow, "session" | "n" | "at">, place: number): string {
+  return `${session}-${n}-${place}-${at.toString(36)}`;
+}
+
+/** The record beside an event says all of the question but its id. */
+function isRecorded(
+  { id, call, hint }: ConfirmationAsk,
+  records: readonly BodyOf<"confirmation-requested">[],
+): boolean {
+  return records.some(
+    (record) =>
+      record.confirmation === id &&
+      record.hint === hint &&
+      record.tool === call.name &&
+      record.args === call.args &&
+      wireIdIn(record.call) === call.id,
+  );
+}
+
+/** A question in an event, without what its record says. */
+function withoutRecord({ hint: _hint, call: _call, ...ask }: ConfirmationAsk): object {
+  return ask;
+}
+
+function withQuestions(event: StoredEvent, records: readonly JsonObject[]): StoredEvent {
+  const { asks } = event;
+  if (!Array.isArray(asks)) return event;
+  return { ...event, asks: (asks as readonly ConfirmationAsk[]).map((ask) => withRecord(ask, records)) };
+}
+
+function withRecord(ask: ConfirmationAsk, records: readonly JsonObject[]): ConfirmationAsk {
+  const given: unknown = ask;
+  if (!isJsonObject(given) || "call" in given) return ask;
+  const record = records.find(({ confirmation }) => confirmation === given["id"]);
+  if (record === undefined) return ask;
+  const { call, tool: name, args, hint } = record;
+  const id = typeof call === "string" ? wireIdIn(call) : call;
+  return { ...given, call: { id, name, args }, hint } as unknown as ConfirmationAsk;
+}
+
+/** A call's id says its session, and then how the model calls it. */
+function wireIdIn(call: string): string {
+  return call.slice(call.indexOf(".") + 1);
 }
 
 // Written by this code, or by somebody who was at the database: then it may be anything.

@@ -3,7 +3,9 @@ import { createLedger } from "../../stores/index.ts";
 import { bodyDigest } from "../common/digest.ts";
 import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
+import type { BodyOf } from "../journal/bodies.ts";
 import { CHAIN_START, chainHasher, rowHash } from "../journal/chain.ts";
+import { eventId, eventsOf } from "../journal/log-row.ts";
 import type { EngineParts } from "../parts.ts";
 import { Draft } from "./draft.ts";
 import type { Ledger } from "./ledger.ts";
@@ -81,15 +83,40 @@ test("events are stamped with the ledger's time and order, whatever the draft of
   expect(draft.event(forged)).toMatchObject({ timestamp: NOW, id: "own id" });
   draft.event({ author: "user", invocationId: "i1" });
   expect(draft.events.map(({ author }) => author)).toEqual(["bot", "user"]);
-  expect(draft.events[1]?.id).toMatch(/^[0-9a-z]{26}$/);
+  expect(draft.events[1]?.id).toBe(eventId({ session: "s", n: 1, at: NOW }, 1));
+  expect(eventsOf(draft.toCommit().log)).toEqual(draft.events);
+});
+
+test("an event is read from its line as it was given, whatever the line says of it besides", () => {
+  const draft = newDraft();
+  const args = { amount: 5 };
+  const ask = { id: "q1", call: { id: "c1", name: "pay", args }, hint: "Pay 5?" };
+  const body = { confirmation: "q1", call: "s.c1", tool: "pay", args, hint: "Pay 5?" };
+  draft.journal("confirmation-requested", body as unknown as BodyOf<"confirmation-requested">);
+  const others = [
+    { ...ask, id: "q2" },
+    { ...ask, hint: "Pay 6?" },
+    { ...ask, call: { ...ask.call, args: { amount: 6 } } },
+    { ...ask, call: { ...ask.call, name: "sell" } },
+    { ...ask, call: { ...ask.call, id: "c2" } },
+  ];
+  const by = [
+    { author: "bot", invocationId: "i1" },
+    { author: "bot", invocationId: "i2" },
+    { author: "user", invocationId: "i2" },
+  ] as const;
+  for (const who of by) for (const one of [ask, ...others]) draft.event({ ...who, asks: [one] });
+  expect(draft.toCommit().log.body?.split('{"id":"q1"}')).toHaveLength(4);
+  expect(draft.events.map(({ asks }) => asks?.[0])).toEqual(by.flatMap(() => [ask, ...others]));
+  expect(eventsOf(draft.toCommit().log)).toEqual(draft.events);
 });
 
 test("what happened is one line of the log, hashed over the digest of its body", () => {
   const draft = newDraft()
     .journal("session-imported", { by: "ana", events: 1 })
     .journal("run-cancelled", { invocation: "i", reason: "b" });
-  // Its time is that of the line.
-  const { timestamp: _at, ...event } = draft.event({ author: "bot", invocationId: "i" });
+  // Its time and its id are told by the line.
+  const { timestamp: _at, id: _id, ...event } = draft.event({ author: "bot", invocationId: "i" });
   const text = JSON.stringify(event);
   const { log, change } = draft.toCommit();
   const body = `{"records":[{"by":"ana","events":1},{"invocation":"i","reason":"b"}],"events":[${text}]}`;

@@ -1,8 +1,10 @@
-import { CountersignError, type JsonObject, type StoredEvent } from "../../protocol/index.ts";
+import { CountersignError, type StoredEvent } from "../../protocol/index.ts";
 import { bodyDigest, checkSessionName, throughJson } from "../common/index.ts";
 import {
   type BodyOf,
   CHAIN_START,
+  eventId,
+  eventText,
   type JournalKind,
   MOST_RECORDS,
   rowBody,
@@ -58,6 +60,7 @@ export class Draft {
   #bytes: number;
   readonly #kinds: JournalKind[] = [];
   readonly #bodies: string[] = [];
+  readonly #asked: BodyOf<"confirmation-requested">[] = [];
   readonly #previousHash: string;
   #row: Commit["log"] | undefined;
   #after: SessionRecord | undefined;
@@ -280,17 +283,11 @@ export class Draft {
 
   /** Appends an event; returns it as it will be stored. */
   event(draft: EventDraft): StoredEvent {
+    const text = eventText(draft, this.#events.at(-1), this.#asked);
     // Neither member may come before the spread: `draft` is typed without them but open to extras.
-    const told: { [member: string]: unknown } = {
-      ...draft,
-      id: draft.id ?? this.#parts.newId(this.now),
-      // Not in the text: it is the time of the log row.
-      timestamp: undefined,
-    };
-    const text = JSON.stringify(told);
-    told["timestamp"] = this.now;
-    // A tool or a model may go on to change what they gave.
-    const event = throughJson(told as JsonObject) as unknown as StoredEvent;
+    const id = draft.id ?? eventId(this.#place, this.#events.length);
+    // Copied: a tool or a model may go on to change what they gave.
+    const event: StoredEvent = throughJson({ ...draft, id, timestamp: this.now });
     this.#assertOpen();
     this.#events.push(event);
     this.#eventTexts.push(text);
@@ -303,6 +300,7 @@ export class Draft {
     this.#assertOpen();
     this.#kinds.push(kind);
     this.#bodies.push(JSON.stringify(body));
+    if (kind === "confirmation-requested") this.#asked.push(body as BodyOf<"confirmation-requested">);
     return this;
   }
 
@@ -347,6 +345,10 @@ export class Draft {
     return { n, hash };
   }
 
+  get #place(): Pick<Commit["log"], "session" | "n" | "at"> {
+    return { session: this.sessionKey, n: this.#session.version + 1, at: this.now };
+  }
+
   #assertOpen(): void {
     if (this.#row !== undefined)
       throw new CountersignError("internal", "The commit was already made from this draft.");
@@ -362,9 +364,7 @@ export class Draft {
     if (this.#row !== undefined) return this.#row;
     const body = rowBody(this.sessionKey, this.#bodies, this.#eventTexts);
     const unhashed = {
-      session: this.sessionKey,
-      n: this.#session.version + 1,
-      at: this.now,
+      ...this.#place,
       kinds: this.#kinds,
       digest: bodyDigest(this.#parts.ledger.digestKey, body),
     };

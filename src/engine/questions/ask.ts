@@ -1,4 +1,4 @@
-import type { ConfirmationAsk } from "../../protocol/index.ts";
+import type { ConfirmationAsk, JsonObject } from "../../protocol/index.ts";
 import { confirmationId, redact } from "../common/index.ts";
 import type { RuleEscalation } from "../gate/index.ts";
 import type { BodyOf } from "../journal/index.ts";
@@ -157,23 +157,29 @@ export function writeQuestions(
   asked: readonly AskedCall[],
 ): void {
   if (asked.length === 0) return;
-  for (const { call, confirmation } of asked) {
+  const asks = asked.map(({ call, confirmation }) => {
+    const args = redact(call.args, call.secrets);
     draft.insertConfirmation(confirmation);
-    draft.journal("confirmation-requested", requestBody(call, confirmation));
-  }
+    draft.journal("confirmation-requested", requestBody(call, confirmation, args));
+    return askOf(call, confirmation, args);
+  });
   if (frame === undefined) return;
   draft.event({
     author: frame.agent,
     invocationId: frame.invocation,
     ...(frame.branch === undefined ? {} : { branch: frame.branch }),
-    asks: asked.map(({ call, confirmation }) => askOf(call, confirmation)),
+    asks,
   });
 }
 
-function askOf(call: CallRecord, { id, shown, round }: ConfirmationRecord): ConfirmationAsk {
+function askOf(
+  call: CallRecord,
+  { id, shown, round }: ConfirmationRecord,
+  args: JsonObject,
+): ConfirmationAsk {
   return {
     id,
-    call: { id: call.wireId, name: call.tool, args: redact(call.args, call.secrets) },
+    call: { id: call.wireId, name: call.tool, args },
     hint: shown.hint,
     ...(shown.payload === undefined ? {} : { payload: shown.payload }),
     ...(shown.askedByTool === undefined ? {} : { askedByTool: shown.askedByTool }),
@@ -181,7 +187,11 @@ function askOf(call: CallRecord, { id, shown, round }: ConfirmationRecord): Conf
   };
 }
 
-function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf<"confirmation-requested"> {
+function requestBody(
+  call: CallRecord,
+  confirmation: ConfirmationRecord,
+  args: JsonObject,
+): BodyOf<"confirmation-requested"> {
   return {
     ...subjectOf(confirmation, call),
     app: confirmation.app,
@@ -189,7 +199,7 @@ function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf
     path: confirmation.path,
     user: confirmation.user,
     requesters: confirmation.requesters,
-    args: redact(call.args, call.secrets),
+    args,
     hint: confirmation.shown.hint,
     why: confirmation.shown.why,
     requirements: confirmation.requirements,
