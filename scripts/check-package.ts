@@ -26,7 +26,10 @@ class Fault extends Error {}
 const TYPES_ONLY: ReadonlySet<string> = new Set(["countersign/runtime"]);
 
 /** Frameworks that leave traces of their own when they are imported: whoever uses the adapter has imported them before it. */
-const FRAMEWORKS: ReadonlyMap<string, string> = new Map([["countersign/openai-agents", "@openai/agents"]]);
+const FRAMEWORKS: ReadonlyMap<string, string> = new Map([
+  ["countersign/langchain", "@langchain/langgraph"],
+  ["countersign/openai-agents", "@openai/agents"],
+]);
 
 /** Frameworks that their adapter knows by shape only: it is used without them, and their trees are heavy. */
 const BY_SHAPE: ReadonlySet<string> = new Set([
