@@ -142,7 +142,9 @@ export function framesOf({ key, app, frames }: DocumentRow, log: readonly Row[])
   // A gated function has no frames.
   if (app.startsWith("gate:")) return [];
   const answering = frames.filter(({ parentFrame }) => parentFrame === undefined);
-  const invocations = log.flatMap(({ body }) => bodyOf(body).events.map(({ invocationId }) => invocationId));
+  const invocations = log.flatMap(({ body }) =>
+    bodyOf(key, body).events.flatMap(({ invocationId }) => invocationId ?? []),
+  );
   return [...new Set(invocations)].map((invocation) => {
     const { id, status } = answering.find((frame) => frame.invocation === invocation) ?? OVER;
     return { id, session: key, status };
@@ -181,7 +183,7 @@ export function toContents(
 }
 
 function toJournal({ seq, session, n, at, kinds, body }: Row): readonly JournalRow[] {
-  const { records } = bodyOf(body);
+  const { records = [] } = bodyOf(String(session), body);
   return (JSON.parse(String(kinds) || "[]") as readonly string[]).map((kind, place) => ({
     seq: Number(seq) * PER_LINE + place,
     stream: String(session),
@@ -193,10 +195,15 @@ function toJournal({ seq, session, n, at, kinds, body }: Row): readonly JournalR
 }
 
 interface Body {
-  readonly records: readonly JsonObject[];
-  readonly events: readonly { readonly invocationId: string }[];
+  readonly records?: readonly JsonObject[];
+  /** Without an invocation: that of the event before it. */
+  readonly events: readonly { readonly invocationId?: string }[];
 }
 
-function bodyOf(body: unknown): Body {
-  return body === null ? { records: [], events: [] } : (JSON.parse(body as string) as Body);
+/** In the body of a line it stands for the key of its session. */
+const OWN_KEY = "\u0001";
+
+function bodyOf(session: string, body: unknown): Body {
+  if (body === null) return { events: [] };
+  return JSON.parse((body as string).replaceAll(OWN_KEY, session)) as Body;
 }
