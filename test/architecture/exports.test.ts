@@ -361,8 +361,10 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./channels/siem": ["RunningSiem", "Siem", "SiemHooks", "SiemOptions", "SiemSettings", "createSiem"],
   "./channels/slack": ["SlackOptions", "SlackPerson", "SlackSettings", "createSlackChannel"],
   "./channels/webhook": [
+    "WebhookAnswers",
     "WebhookMessage",
     "WebhookOptions",
+    "WebhookPerson",
     "WebhookSecrets",
     "createWebhookChannel",
     "newWebhookSecret",

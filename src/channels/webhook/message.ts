@@ -11,16 +11,16 @@ export interface WebhookMessage {
 }
 
 /**
- * The message: the confirmation as the API shows it, and its link. The tool's result and a person's payload are only in
+ * The message: the confirmation as the API shows it, its link, and the value that an answer must have. The tool's result and a person's payload are only in
  * the API; `can` depends on the reader.
  */
-export function toMessage({ type, at, sequence, about, link }: Notice): WebhookMessage {
+export function toMessage({ type, at, sequence, about, link }: Notice, answerTo?: string): WebhookMessage {
   const url = link === undefined ? {} : { url: link };
   return {
     type,
     timestamp: new Date(at).toISOString(),
     sequence,
-    data: { ...withoutPrivate(about), ...url },
+    data: { ...withoutPrivate(about), ...url, ...(answerTo === undefined ? {} : { answerTo }) },
   };
 }
 

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { CountersignError } from "../../protocol/index.ts";
 
 const PREFIX = "whsec_";
@@ -35,4 +35,20 @@ export function signWebhook(
 ): string {
   const signed = `${message.id}.${message.timestamp}.${message.body}`;
   return keys.map((key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`).join(" ");
+}
+
+/** Is one of these signatures, as the header has them, a `v1` signature of this message with one of the keys? */
+export function isSigned(
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: string; readonly body: Uint8Array },
+  signatures: string,
+  keys: readonly Uint8Array[],
+): boolean {
+  const expected = keys.map((key) =>
+    createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest(),
+  );
+  return signatures.split(" ").some((signature) => {
+    const [, text = ""] = /^v1,([A-Za-z0-9+/=]{1,100})$/.exec(signature) ?? [];
+    const found = Buffer.from(text, "base64");
+    return expected.some((one) => one.length === found.length && timingSafeEqual(one, found));
+  });
 }

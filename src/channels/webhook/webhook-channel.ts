@@ -1,6 +1,8 @@
 import { type Clock, systemClock } from "../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { asks } from "../asks.ts";
 import type { Channel, Told } from "../channel.ts";
+import { createAnswerDoor, type WebhookAnswers } from "./answers.ts";
 import { toMessage } from "./message.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { parseWebhookSecret, signWebhook } from "./signature.ts";
@@ -14,14 +16,17 @@ export interface WebhookOptions {
   /** Distinguishes several webhooks; all processes on a ledger must use one name for the same recipient. */
   readonly name?: string;
   readonly clock?: Clock;
+  /** Lets the receiver answer questions by signed requests to `/channels/webhook/answers`. Default: it cannot. */
+  readonly answers?: WebhookAnswers;
 }
 
 const GONE = 410;
 
 /**
  * Posts notices as signed JSON (Standard Webhooks). Any 2xx is success; 410 ends this message; everything else is
- * retried. Redirects are not followed, and the answer's body is not read. Throws `invalid-option` for a URL that is not
- * http or https, or an invalid secret.
+ * retried. Redirects are not followed, and the answer's body is not read. With `answers`, messages that ask have
+ * `data.answerTo`, and the receiver may send it back with a person's decision. Throws `invalid-option` for a URL that is
+ * not http or https, or an invalid secret.
  */
 export function createWebhookChannel(options: WebhookOptions): Channel {
   const { name = "webhook", secrets, clock = systemClock } = options;
@@ -32,9 +37,16 @@ export function createWebhookChannel(options: WebhookOptions): Channel {
       details: { field: "secrets" },
     });
   }
+  const door = options.answers && createAnswerDoor(options.answers, { name, clock, ownKeys: keys });
   return {
     name,
-    tell: (notice, signal) => post({ url, keys, clock }, { id: notice.id, ...toMessage(notice) }, signal),
+    tell: async (notice, signal) => {
+      const { about } = notice;
+      const isAnswerable = door !== undefined && "id" in about && asks(notice) && about.truncated !== true;
+      const message = toMessage(notice, isAnswerable ? await door.answerTo(about) : undefined);
+      return post({ url, keys, clock }, { id: notice.id, ...message }, signal);
+    },
+    ...(door === undefined ? {} : { entries: { answers: door.receive } }),
     sendTest: (signal) => post({ url, keys, clock }, testMessage(clock.now()), signal),
   };
 }

@@ -4,6 +4,7 @@ import type { PushSettings } from "../../channels/push/index.ts";
 import type { RoomOptions } from "../../channels/room/index.ts";
 import type { SiemSettings } from "../../channels/siem/index.ts";
 import type { SlackSettings } from "../../channels/slack/index.ts";
+import type { WebhookAnswers } from "../../channels/webhook/index.ts";
 import {
   CountersignError,
   isJsonArray,
@@ -15,7 +16,7 @@ import {
 import type { Flags, Invocation } from "../command.ts";
 
 const MOST_BYTES = 10_000_000;
-const PEOPLE = ["id", "roles", "slack", "email"];
+const PEOPLE = ["id", "roles", "slack", "email", "webhook"];
 const ROOM = ["name", "template", "secret", "chat"];
 const ROOM_NAME = /^[a-z0-9-]{1,40}$/;
 const MEMBERS = {
@@ -33,6 +34,8 @@ export interface ChannelSettings {
   readonly rooms?: readonly RoomOptions[];
   /** Where the journal is exported to. */
   readonly siem?: SiemSettings;
+  /** Who may answer through the webhook's receiver. */
+  readonly webhookAnswers?: Omit<WebhookAnswers, "ledger">;
 }
 
 export const CHANNELS_FLAG: Flags = {
@@ -55,7 +58,8 @@ export function readChannelSettings({ flags, env }: Pick<Invocation, "flags" | "
   const push = channelIn(settings, "push", file);
   const rooms = roomsIn(settings, file, env);
   const siem = channelIn(settings, "siem", file);
-  if ([slack, email, push, siem].every((channel) => channel === undefined) && rooms.length === 0)
+  const answers = answersOf(people, env);
+  if ([slack, email, push, siem, answers].every((channel) => channel === undefined) && rooms.length === 0)
     throw invalid(`${file} names no channel. Add \`slack\`, \`email\`, \`push\`, \`rooms\` or \`siem\`.`);
   return {
     ...(slack === undefined ? {} : { slack: slackOf(slack, people, env) }),
@@ -63,7 +67,17 @@ export function readChannelSettings({ flags, env }: Pick<Invocation, "flags" | "
     ...(push === undefined ? {} : { push: pushOf(push) }),
     ...(rooms.length === 0 ? {} : { rooms }),
     ...(siem === undefined ? {} : { siem: siemOf(siem, env) }),
+    ...(answers === undefined ? {} : { webhookAnswers: answers }),
   };
+}
+
+function answersOf(people: readonly Person[], env: NodeJS.ProcessEnv): ChannelSettings["webhookAnswers"] {
+  const known = people.flatMap(({ id, roles, webhook }) =>
+    webhook === undefined ? [] : [{ id, roles, webhook }],
+  );
+  if (known.length === 0) return undefined;
+  const secrets = secretOf(env, "COUNTERSIGN_WEBHOOK_ANSWER_SECRET").split(/[\s,]+/);
+  return { secrets, people: known };
 }
 
 function channelIn(settings: JsonObject, name: keyof typeof MEMBERS, file: string): JsonObject | undefined {
@@ -185,6 +199,7 @@ interface Person {
   readonly roles: readonly string[];
   readonly slack?: string;
   readonly email?: string;
+  readonly webhook?: string;
 }
 
 function peopleIn({ people = [] }: JsonObject, file: string): readonly Person[] {
@@ -196,6 +211,7 @@ function peopleIn({ people = [] }: JsonObject, file: string): readonly Person[] 
     const id = optionalText(person, "id");
     const slack = optionalText(person, "slack");
     const email = optionalText(person, "email");
+    const webhook = optionalText(person, "webhook");
     const { roles = [] } = person;
     if (id === undefined) throw invalid(`${where} needs an \`id\`.`);
     if (!isTexts(roles)) throw invalid(`\`roles\` of ${where} must be a list of names.`);
@@ -204,6 +220,7 @@ function peopleIn({ people = [] }: JsonObject, file: string): readonly Person[] 
       roles,
       ...(slack === undefined ? {} : { slack }),
       ...(email === undefined ? {} : { email }),
+      ...(webhook === undefined ? {} : { webhook }),
     };
   });
 }

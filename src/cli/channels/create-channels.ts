@@ -37,7 +37,9 @@ export async function createChannels(ledger: Ledger, choice: ChannelChoice): Pro
   const exported = siem === undefined ? {} : { siem: createSiem({ ...siem, ledger }) };
   if (choice.webhook === undefined) return { channels: own, ...exported };
   const { secrets, made } = await webhookSecrets(ledger, choice.webhookSecret);
-  const webhook = createWebhookChannel({ url: choice.webhook, secrets });
+  const { webhookAnswers } = choice.channels;
+  const answers = webhookAnswers === undefined ? {} : { answers: { ...webhookAnswers, ledger } };
+  const webhook = createWebhookChannel({ url: choice.webhook, secrets, ...answers });
   const [newSecret] = made ? secrets : [];
   return { channels: [webhook, ...own], ...exported, ...(newSecret === undefined ? {} : { newSecret }) };
 }
