@@ -1,7 +1,8 @@
 import { type Acting, type CallerOutcome, type Engine, partsOf } from "../../engine/index.ts";
+import { decodeAnswers } from "../../protocol/index.ts";
 import { type ButtonResult, ThreadGate } from "../thread-gate.ts";
 import { checkRules, type GivenRule, type ToolRule } from "../tool-rule.ts";
-import { answersIn, type OpenRequest, openRequests, REQUEST_CONFIRMATION } from "./events.ts";
+import { type OpenRequest, openRequests, REQUEST_CONFIRMATION } from "./events.ts";
 import { GatedTool, idOf, waits } from "./gated-tool.ts";
 import type { AdkContent, AdkSession, AdkTool } from "./host-types.ts";
 import { KeptAnswers } from "./kept-answers.ts";
@@ -50,7 +51,8 @@ export interface AdkGate {
   tools<Tool extends AdkTool>(tools: readonly Tool[], rules?: Rules): Tool[];
   /**
    * Records the confirmations in a message of an ADK front end as decisions of this person. The message alone decides
-   * nothing: call this only with whoever your server has authenticated.
+   * nothing: call this only with whoever your server has authenticated. Those that cannot be read decide nothing, and
+   * their refusals (`malformed-decision`) come last.
    */
   record(session: AdkSession, message: AdkContent, acting: Acting): Promise<readonly ButtonResult[]>;
   /** The message to run the agent with, once every question is answered. */
@@ -81,23 +83,34 @@ export function createGate({ engine, app, identify }: AdkGateOptions): AdkGate {
         return new GatedTool(tool, { ...options, rule: rule as ToolRule<unknown> }).wrapped;
       });
     },
-    record: async (session, message, acting) => {
-      const gate = gateOf(session);
-      const open = openRequests(session.events);
-      const results: ButtonResult[] = [];
-      for (const { id, confirmed } of answersIn(message)) {
-        const request = open.find((each) => each.id === id);
-        results.push(
-          request === undefined
-            ? { ok: false, code: "unknown-call", message: `The session does not wait for ${id}.` }
-            : await gate.press({ id: idOf(request), approved: confirmed }, { via: "google-adk", ...acting }),
-        );
-      }
-      return results;
-    },
+    record: (session, message, acting) =>
+      record({ gate: gateOf(session), open: openRequests(session.events) }, message, acting),
     resume: (session) => resume(gateOf(session), openRequests(session.events)),
     cancel: (thread, reason) => new ThreadGate({ engine, app, thread }).cancel(reason),
   };
+}
+
+async function record(
+  { gate, open }: { readonly gate: ThreadGate; readonly open: readonly OpenRequest[] },
+  message: AdkContent,
+  acting: Acting,
+): Promise<readonly ButtonResult[]> {
+  const { decisions, refused } = decodeAnswers(message);
+  const results: ButtonResult[] = [];
+  for (const { id, confirmed: approved, reason } of decisions) {
+    const request = open.find((each) => each.id === id);
+    const said = reason === undefined ? {} : { reason };
+    results.push(
+      request === undefined
+        ? { ok: false, code: "unknown-call", message: `The session does not wait for ${id}.` }
+        : await gate.press({ id: idOf(request), approved, ...said }, { via: "google-adk", ...acting }),
+    );
+  }
+  // Results of other functions are the session's, not the gate's.
+  for (const { code, message: why, id } of refused)
+    if (code === "malformed-decision")
+      results.push({ ok: false, code, message: id === undefined ? why : `${id}: ${why}` });
+  return results;
 }
 
 async function resume(gate: ThreadGate, requests: readonly OpenRequest[]): Promise<Resumption> {

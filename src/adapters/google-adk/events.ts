@@ -15,12 +15,6 @@ export interface OpenRequest extends CallPlace {
   readonly id: string;
 }
 
-/** An answer to a request for confirmation, as the ADK's front ends send it. */
-export interface SentAnswer {
-  readonly id: string;
-  readonly confirmed: boolean;
-}
-
 /** Where the agent made this call, the last time if the id was used before. */
 export function placeOf(events: readonly AdkEvent[], callId: string): CallPlace | undefined {
   const made = events.findLast(
@@ -49,34 +43,21 @@ export function openRequests(events: readonly AdkEvent[]): readonly OpenRequest[
   });
 }
 
-/** The answers of the user's last message. */
-export function lastAnswers(events: readonly AdkEvent[]): readonly SentAnswer[] {
-  return answersIn(events.findLast(({ author }) => author === "user")?.content);
+/** The requests that the user's last message answers. */
+export function lastAnswered(events: readonly AdkEvent[]): readonly string[] {
+  return answeredIn(events.findLast(({ author }) => author === "user")?.content);
 }
 
-/** The answers in a message. */
-export function answersIn(content: AdkContent | undefined): readonly SentAnswer[] {
-  return (content?.parts ?? []).flatMap(({ functionResponse }): readonly SentAnswer[] => {
+function answeredIn(content: AdkContent | undefined): readonly string[] {
+  return (content?.parts ?? []).flatMap(({ functionResponse }): readonly string[] => {
     const { id, name, response } = functionResponse ?? {};
-    if (name !== REQUEST_CONFIRMATION || id === undefined || response === undefined) return [];
-    return [{ id, confirmed: isConfirmed(response) }];
+    return name !== REQUEST_CONFIRMATION || id === undefined || response === undefined ? [] : [id];
   });
 }
 
 function isAnswer(content: AdkContent | undefined): boolean {
   const given = content?.parts ?? [];
-  return given.length > 0 && answersIn(content).length === given.length;
-}
-
-// Some clients send the answer as text in a field of its own.
-function isConfirmed(response: { readonly [name: string]: unknown }): boolean {
-  const { response: text } = response;
-  if (typeof text !== "string" || Object.keys(response).length !== 1) return response["confirmed"] === true;
-  try {
-    return (JSON.parse(text) as { readonly confirmed?: unknown } | null)?.confirmed === true;
-  } catch {
-    return false;
-  }
+  return given.length > 0 && answeredIn(content).length === given.length;
 }
 
 function isAnswered(events: readonly AdkEvent[], callId: string): boolean {

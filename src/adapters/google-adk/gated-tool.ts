@@ -3,7 +3,7 @@ import { CountersignError, type JsonObject, type JsonValue } from "../../protoco
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
 import { asApproved, isSame } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
-import { lastAnswers, openRequests, placeOf } from "./events.ts";
+import { lastAnswered, openRequests, placeOf } from "./events.ts";
 import type { AdkSession, AdkTool, AdkToolContext } from "./host-types.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { KeptAnswers } from "./kept-answers.ts";
@@ -115,15 +115,23 @@ export class GatedTool<Tool extends AdkTool> {
     return (await this.#tool.runAsync({ args, toolContext })) as JsonValue | undefined;
   }
 
-  // Fails closed: a tool whose own rule fails is asked about.
+  // Fails closed: a tool whose own rule fails is asked about. A call that was asked about stays the ledger's, whatever
+  // the rule says later.
   async #isGated(args: Args, context: AdkToolContext): Promise<boolean> {
     const { rule, hasPolicy } = this.#options;
-    if (rule !== undefined || hasPolicy) return true;
+    if (rule !== undefined || hasPolicy || (await this.#isKnown(context))) return true;
     try {
       return await this.#tool.checkRequireConfirmation(args, context);
     } catch {
       return true;
     }
+  }
+
+  async #isKnown({ functionCallId, invocationContext: { session } }: AdkToolContext): Promise<boolean> {
+    const place = functionCallId === undefined ? undefined : placeOf(session.events, functionCallId);
+    return (
+      place !== undefined && (await this.#options.gateOf(session).find({ id: idOf(place) })) !== undefined
+    );
   }
 
   /** A message must not raise a question, nor start a call that nobody was asked about. */
@@ -137,7 +145,7 @@ export class GatedTool<Tool extends AdkTool> {
 
   /** The model must not go on while another call of its turn waits. */
   async #checkAnswered(gate: ThreadGate, { events }: AdkSession): Promise<void> {
-    const answered = new Set(lastAnswers(events).map(({ id }) => id));
+    const answered = new Set(lastAnswered(events));
     for (const request of openRequests(events)) {
       if (answered.has(request.id)) continue;
       const outcome = await gate.find({ id: idOf(request) });

@@ -162,6 +162,38 @@ describe("a button of the ADK's own front end", () => {
   });
 });
 
+describe("an answer in another form", () => {
+  const answer = (session: Session, response: Record<string, unknown>) => {
+    const [part] = pressed(session, true).parts;
+    return { role: "user", parts: [{ functionResponse: { ...part?.functionResponse, response } }] };
+  };
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ toolConfirmation: { confirmed: true } }, "allowed"],
+    [{ response: { confirmed: true } }, "allowed"],
+    [{ response: '{"confirmed":true}' }, "allowed"],
+    [{ response: { confirmed: false, reason: "too much" } }, "denied"],
+  ])("is read: %j", async (response, status) => {
+    const { gate, session, say } = await chat([{ amount: 40 }], { pay: true });
+    await say(USER);
+    const recorded = await gate.record(await session(), answer(await session(), response), { by: ana });
+    expect(recorded).toMatchObject([{ ok: true, call: { status } }]);
+  });
+
+  test.each<Record<string, unknown>>([
+    { confirmed: "true" },
+    { toolConfirmation: { confirmed: 1 } },
+    { response: "yes" },
+    { confirmed: true, toolConfirmation: { confirmed: false } },
+  ])("decides nothing if it is not true or false: %j", async (response) => {
+    const { gate, session, say } = await chat([{ amount: 40 }], { pay: true });
+    await say(USER);
+    const recorded = await gate.record(await session(), answer(await session(), response), { by: ana });
+    expect(recorded).toMatchObject([{ ok: false, code: "malformed-decision" }]);
+    expect(await engine.pending()).toHaveLength(1);
+  });
+});
+
 describe("beside a call that waits", () => {
   const small: Rules = { pay: { requireConfirmation: ({ amount }: Payment) => amount > 10 } };
 
@@ -202,6 +234,22 @@ describe("which calls are gated", () => {
     if (!resumption.ready) throw new Error("It waits.");
     await asked.say(resumption.newMessage);
     expect(ran).toMatchObject([{ amount: 5 }, { amount: 40 }]);
+  });
+
+  test("without a rule, as the tool's own `requireConfirmation` said when the model called it", async () => {
+    let asks = true;
+    const { gate, session, say } = await chat([{ amount: 40 }], {}, () => asks);
+    await say(USER);
+    asks = false;
+    await expect(say(pressed(await session(), true))).rejects.toMatchObject({ code: "not-claimable" });
+    expect(ran).toEqual([]);
+    await engine.approve((await engine.pending())[0]?.id ?? "", { by: ana });
+    const resumption = await gate.resume(await session());
+    if (!resumption.ready) throw new Error("It waits.");
+    await say(resumption.newMessage);
+    expect(heard).toContain('"paid":40');
+    expect(ran).toHaveLength(1);
+    expect(await gate.cancel("s1", "nothing is left to start")).toBe(0);
   });
 
   test("all of them, if the engine has a policy", async () => {
