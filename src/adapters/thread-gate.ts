@@ -4,6 +4,7 @@ import {
   type CallerBody,
   type CallerOutcome,
   type CallRequest,
+  type Confirmation,
   callKey,
   type DecisionRefusal,
   type Engine,
@@ -59,6 +60,9 @@ export interface PressedButton extends FrameworkCallId {
   readonly args?: JsonObject;
 }
 
+/** What somebody answered. */
+export type Pressed = Omit<PressedButton, keyof FrameworkCallId>;
+
 /** What became of a button: the call as it is now, or why it does not count. */
 export type ButtonResult =
   | { readonly ok: true; readonly call: CallerOutcome }
@@ -111,7 +115,8 @@ export class ThreadGate {
    * Records a button as the decision of the person that the server has authenticated. Only the first question of a call
    * is answered so: whoever pressed it has not seen a later one.
    */
-  async press({ approved, reason, args, ...call }: PressedButton, acting: Acting): Promise<ButtonResult> {
+  async press({ id, occurrence, ...pressed }: PressedButton, acting: Acting): Promise<ButtonResult> {
+    const call = { id, ...(occurrence === undefined ? {} : { occurrence }) };
     const { confirmation } = (await this.find(call)) ?? {};
     if (confirmation === undefined)
       return { ok: false, code: "unknown-call", message: `Nobody was asked about the call ${call.id}.` };
@@ -121,18 +126,38 @@ export class ThreadGate {
         code: "ambiguous",
         message: `People were asked again about ${call.id}. Use the inbox.`,
       };
+    return this.answer(confirmation, pressed, acting);
+  }
+
+  /** The question with this id, open or not, if it is about a call of this thread. */
+  async question(id: string): Promise<Confirmation | undefined> {
+    const { engine, app, thread } = this.#options;
+    const { call: asked } = (await partsOf(engine).ledger.load({ confirmation: id })) ?? {};
+    if (asked === undefined) return undefined;
+    const confirmation = await engine.confirmation(id);
+    const call = await engine.callers.find({ by: callerOf(app), key: confirmation.callId });
+    return confirmation.session === thread && call?.id === asked.id ? confirmation : undefined;
+  }
+
+  /** Records an answer to exactly this question as the decision of the person that the server has authenticated. */
+  async answer(
+    question: Pick<Confirmation, "id" | "callId">,
+    { approved, reason, args }: Pressed,
+    acting: Acting,
+  ): Promise<ButtonResult> {
+    const { engine, app } = this.#options;
     const decision = {
-      id: confirmation.id,
+      id: question.id,
       confirmed: approved,
       ...(reason === undefined ? {} : { reason }),
       ...(args === undefined ? {} : { args }),
     };
-    const [result] = await this.#options.engine.decide([decision], acting);
+    const [result] = await engine.decide([decision], acting);
     if (result?.ok === false) return refused(result);
-    const decided = await this.find(call);
-    return decided === undefined
-      ? { ok: false, code: "unknown-call", message: `There is no call ${call.id}.` }
-      : { ok: true, call: decided };
+    const call = await engine.callers.find({ by: callerOf(app), key: question.callId });
+    return call === undefined
+      ? { ok: false, code: "unknown-call", message: `There is no call ${question.callId}.` }
+      : { ok: true, call };
   }
 
   /** Withdraws one call, if it has not started. */

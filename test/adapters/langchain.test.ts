@@ -14,6 +14,8 @@ const eve = { ...ana, id: "eve" };
 const config = { configurable: { thread_id: "t1" } };
 const ASK = { messages: [{ role: "user" as const, content: "Pay." }] };
 const PAYMENT = { id: "c1", tool: "pay", args: { amount: 40, to: "Bob" } };
+const SECOND = { ...PAYMENT, id: "c2", args: { amount: 50, to: "Eve" } };
+const APPROVE = { decisions: [{ type: "approve" }] };
 
 let engine: Engine;
 let gate: LangChainGate;
@@ -58,6 +60,23 @@ interface Paused {
 
 async function say(agent: ReturnType<typeof agentOf>, input: unknown = ASK): Promise<Paused> {
   return (await agent.invoke(input as never, config)) as Paused;
+}
+
+/** What a front end sends that gives this answer to every question that it shows. */
+function answering({ __interrupt__: shown = [] }: Paused, answer: unknown): object {
+  return Object.fromEntries(shown.map(({ value }) => [value.countersign.confirmation ?? "", answer]));
+}
+
+/** A graph whose one node runs all calls of a message. */
+function graphOf(calls: readonly ScriptedCall[]) {
+  const model = new ScriptedChatModel(calls, told);
+  return new StateGraph(MessagesAnnotation)
+    .addNode("model", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addNode("tools", new ToolNode(gate.tools([pay], { pay: true })))
+    .addEdge("__start__", "model")
+    .addConditionalEdges("model", toolsCondition)
+    .addEdge("tools", "model")
+    .compile({ checkpointer: new MemorySaver() });
 }
 
 /** Goes on as a host does when every question is answered. */
@@ -130,16 +149,15 @@ describe("the pause", () => {
 describe("a button of a front end", () => {
   test("counts as the decision of whoever the server has authenticated", async () => {
     const agent = agentOf(gate.tools([pay], { pay: APPROVERS }));
-    await say(agent);
-    const sent = { decisions: [{ type: "approve" }] };
-    expect(await gate.record({ graph: agent, config }, sent, { by: eve })).toMatchObject([
+    const sent = answering(await say(agent), APPROVE);
+    expect(await gate.record(config, sent, { by: eve })).toMatchObject([
       { ok: false, code: "not-an-approver" },
     ]);
     expect(await gate.resume(agent, config)).toMatchObject({
       ready: false,
       waiting: [{ status: "pending" }],
     });
-    expect(await gate.record({ graph: agent, config }, sent, { by: ana })).toMatchObject([{ ok: true }]);
+    expect(await gate.record(config, sent, { by: ana })).toMatchObject([{ ok: true }]);
     await goOn(agent);
     expect(ran).toEqual([PAYMENT.args]);
     const [closed] = (await engine.ledger.confirmations({ state: "closed" })).items;
@@ -156,8 +174,8 @@ describe("a button of a front end", () => {
     [{ type: "edit", args: { action: "pay", args: { amount: 20, to: "Bob" } } }, '"paid":20'],
   ])("of each kind is understood: %j", async (sent, expected) => {
     const agent = agentOf(gate.tools([pay], { pay: { ...APPROVERS, amendable: ["amount"] } }));
-    await say(agent);
-    expect(await gate.record({ graph: agent, config }, sent, { by: ana })).toMatchObject([{ ok: true }]);
+    const shown = await say(agent);
+    expect(await gate.record(config, answering(shown, sent), { by: ana })).toMatchObject([{ ok: true }]);
     await goOn(agent);
     expect(told["c1"]).toContain(expected);
   });
@@ -168,29 +186,68 @@ describe("a button of a front end", () => {
     ["two answers to one question", { decisions: [{ type: "approve" }, { type: "approve" }] }],
   ])("with %s decides nothing", async (_name, sent) => {
     const agent = agentOf(gate.tools([pay], { pay: { amendable: true } }));
-    await say(agent);
-    expect(await gate.record({ graph: agent, config }, sent, { by: ana })).toMatchObject([
+    const shown = await say(agent);
+    expect(await gate.record(config, answering(shown, sent), { by: ana })).toMatchObject([
       { ok: false, code: "malformed-decision" },
     ]);
     expect(await engine.pending()).toHaveLength(1);
   });
 
-  test("about one of several questions names its interrupt", async () => {
-    const calls = [PAYMENT, { ...PAYMENT, id: "c2", args: { amount: 50, to: "Eve" } }];
+  test("decides only the questions that it names", async () => {
+    const calls = [PAYMENT, SECOND];
     const agent = agentOf(gate.tools([pay], { pay: true }), calls);
     const { __interrupt__: interrupts = [] } = await say(agent);
     expect(interrupts).toHaveLength(2);
-    const yes = { decisions: [{ type: "approve" }] };
-    expect(await gate.record({ graph: agent, config }, yes, { by: ana })).toMatchObject([
-      { ok: false, code: "ambiguous" },
+    const second = interrupts.filter(({ value }) => value.action_request.args["to"] === "Eve");
+    const byInterrupt = { [second[0]?.id ?? ""]: APPROVE };
+    expect(await gate.record(config, byInterrupt, { by: ana })).toMatchObject([
+      { ok: false, code: "unknown-confirmation" },
     ]);
-    const second = interrupts.find(({ value }) => value.action_request.args["to"] === "Eve");
-    const sent = { [second?.id ?? ""]: yes };
-    expect(await gate.record({ graph: agent, config }, sent, { by: ana })).toMatchObject([{ ok: true }]);
+    const sent = answering({ __interrupt__: second }, APPROVE);
+    expect(await gate.record(config, sent, { by: ana })).toMatchObject([{ ok: true }]);
     expect(await engine.pending()).toMatchObject([{ args: { to: "Bob" } }]);
     await approve();
     await goOn(agent);
     expect(told).toEqual({ c1: '{"paid":40}', c2: '{"paid":50}' });
+  });
+
+  test.each([APPROVE, [{ type: "accept", args: null }], { type: "accept", args: null }, true, null])(
+    "that names no question decides nothing, also if one is open: %j",
+    async (sent) => {
+      await say(agentOf(gate.tools([pay], { pay: true })));
+      expect(await gate.record(config, sent, { by: ana })).toMatchObject([
+        {
+          ok: false,
+          code: "ambiguous",
+          message: expect.stringContaining("countersign.confirmation") as string,
+        },
+      ]);
+      expect(await engine.pending()).toHaveLength(1);
+    },
+  );
+
+  test("that arrives again gives the stored outcome, and never decides the next question", async () => {
+    const graph = graphOf([PAYMENT, SECOND]);
+    const sent = answering((await graph.invoke(ASK, config)) as Paused, APPROVE);
+    expect(await gate.record(config, sent, { by: ana })).toMatchObject([{ ok: true }]);
+    const resumption = await gate.resume(graph, config);
+    if (!resumption.ready) throw new Error("It waits.");
+    // One task: the next interrupt has the same id.
+    const { __interrupt__: next } = (await graph.invoke(resumption.command, config)) as Paused;
+    expect(next).toHaveLength(1);
+    const [waiting] = await engine.pending();
+    expect(await gate.record(config, sent, { by: ana })).toMatchObject([{ ok: true }]);
+    expect(await engine.pending()).toMatchObject([{ id: waiting?.id }]);
+    expect(ran).toHaveLength(1);
+  });
+
+  test("about another conversation's question decides nothing", async () => {
+    const sent = answering(await say(agentOf(gate.tools([pay], { pay: true }))), APPROVE);
+    const elsewhere = { configurable: { thread_id: "t2" } };
+    expect(await gate.record(elsewhere, sent, { by: ana })).toMatchObject([
+      { ok: false, code: "unknown-confirmation" },
+    ]);
+    expect(await engine.pending()).toHaveLength(1);
   });
 });
 
@@ -287,15 +344,7 @@ test("changed arguments that the tool's schema would change again do not run", a
 });
 
 test("a graph with a ToolNode of its own pauses for each call of a message, and runs each once", async () => {
-  const calls = [PAYMENT, { ...PAYMENT, id: "c2", args: { amount: 50, to: "Eve" } }];
-  const model = new ScriptedChatModel(calls, told);
-  const graph = new StateGraph(MessagesAnnotation)
-    .addNode("model", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-    .addNode("tools", new ToolNode(gate.tools([pay], { pay: true })))
-    .addEdge("__start__", "model")
-    .addConditionalEdges("model", toolsCondition)
-    .addEdge("tools", "model")
-    .compile({ checkpointer: new MemorySaver() });
+  const graph = graphOf([PAYMENT, SECOND]);
   await graph.invoke(ASK, config);
   // One node runs both: the framework shows one interrupt at a time, and a resume may find the other.
   for (let rounds = 0; told["c2"] === undefined && rounds < 4; rounds += 1) {

@@ -63,19 +63,19 @@ export interface LangChainGate {
    */
   tools<const Tools extends readonly object[]>(tools: Tools, rules: RulesOf<Tools>): [...Tools];
   /**
-   * Records what a front end sent to resume the graph as decisions of this person: an answer, or answers by the
-   * interrupt's id. Call it only with whoever your server has authenticated, and then resume with `resume`.
+   * Records what a front end sent as decisions of this person. `sent` has the answers by the id of the question that was
+   * shown, `countersign.confirmation` in the interrupt's value: an answer decides no other question. Call it only with
+   * whoever your server has authenticated, and then resume with `resume`.
    */
-  record(
-    at: { readonly graph: Resumable; readonly config: RunnableConfig },
-    sent: unknown,
-    acting: Acting,
-  ): Promise<readonly ButtonResult[]>;
+  record(config: RunnableConfig, sent: unknown, acting: Acting): Promise<readonly ButtonResult[]>;
   /** The command to invoke the graph with, once every question is answered. */
   resume(graph: Resumable, config: RunnableConfig): Promise<Resumption>;
   /** Withdraws every call of a conversation that has not started: the user moved on. Returns how many. */
   cancel(thread: string, reason: string): Promise<number>;
 }
+
+const NAME_THE_QUESTION =
+  "Send each answer by the id of the question that was shown: `countersign.confirmation` in the interrupt's value.";
 
 /** Makes the gate. People are asked in the ledger, and an approved call runs at most once. */
 export function createGate({ engine, app, identify = byThreadId }: LangChainGateOptions): LangChainGate {
@@ -94,8 +94,7 @@ export function createGate({ engine, app, identify = byThreadId }: LangChainGate
         return rule === undefined ? tool : new GatedTool(tool as StructuredTool, { rule, gateOf }).wrapped;
       }) as never;
     },
-    record: async ({ graph, config }, sent, acting) =>
-      record(gateOf(config).gate, { pauses: await pausesOf(graph, config), sent: asJson(sent) }, acting),
+    record: (config, sent, acting) => record(gateOf(config).gate, asJson(sent), acting),
     resume: async (graph, config) => resume(gateOf(config).gate, await pausesOf(graph, config)),
     cancel: (thread, reason) => new ThreadGate({ engine, app, thread }).cancel(reason),
   };
@@ -142,25 +141,36 @@ function isStructured(tool: object): boolean {
 
 async function record(
   gate: ThreadGate,
-  { pauses, sent }: { readonly pauses: readonly OpenPause[]; readonly sent: JsonValue | undefined },
+  sent: JsonValue | undefined,
   acting: Acting,
 ): Promise<readonly ButtonResult[]> {
+  // Whatever is open now may be another question than the one that was shown.
+  if (!isJsonObject(sent) || "type" in sent || "decisions" in sent)
+    return [refusal("ambiguous", NAME_THE_QUESTION)];
   const results: ButtonResult[] = [];
-  for (const { id, call, tool } of pauses) {
-    const answer = isJsonObject(sent) && Object.hasOwn(sent, id) ? sent[id] : undefined;
-    const pressed = readPressed(answer ?? (pauses.length === 1 ? sent : undefined), tool);
-    if (pressed !== undefined)
-      results.push(await gate.press({ id: call, ...pressed }, { via: "langchain", ...acting }));
-    else if (answer !== undefined || pauses.length === 1)
-      results.push({
-        ok: false,
-        code: "malformed-decision",
-        message: `This is no answer to the call ${call}.`,
-      });
-  }
-  if (results.length > 0 || pauses.length === 0) return results;
-  const message = `There are ${pauses.length} questions: send the answers by the ids of their interrupts.`;
-  return [{ ok: false, code: "ambiguous", message }];
+  for (const [id, answer] of Object.entries(sent))
+    results.push(await recordOne(gate, { id, answer }, acting));
+  return results;
+}
+
+async function recordOne(
+  gate: ThreadGate,
+  { id, answer }: { readonly id: string; readonly answer: JsonValue },
+  acting: Acting,
+): Promise<ButtonResult> {
+  const question = await gate.question(id);
+  if (question === undefined)
+    return refusal(
+      "unknown-confirmation",
+      `There is no question ${id} in this conversation. ${NAME_THE_QUESTION}`,
+    );
+  const pressed = readPressed(answer, question.tool);
+  if (pressed === undefined) return refusal("malformed-decision", `This is no answer to the question ${id}.`);
+  return gate.answer(question, pressed, { via: "langchain", ...acting });
+}
+
+function refusal(code: string, message: string): ButtonResult {
+  return { ok: false, code, message };
 }
 
 async function resume(gate: ThreadGate, pauses: readonly OpenPause[]): Promise<Resumption> {

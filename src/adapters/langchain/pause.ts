@@ -1,5 +1,6 @@
 import type { CallerOutcome } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import type { Pressed } from "../thread-gate.ts";
 
 type Answer = "approve" | "edit" | "reject";
 
@@ -11,7 +12,7 @@ export interface Pause {
   readonly countersign: {
     /** Names the call in its thread. */
     readonly call: string;
-    /** The question, as the inbox knows it. */
+    /** The question, as the inbox knows it. An answer must name it. */
     readonly confirmation?: string;
   };
   readonly actionRequests: readonly [
@@ -35,15 +36,6 @@ export interface OpenPause {
   /** The framework's id of the interrupt. */
   readonly id: string;
   readonly call: string;
-  readonly tool: string;
-}
-
-/** What somebody pressed in a front end of the framework. */
-export interface Pressed {
-  readonly approved: boolean;
-  readonly reason?: string;
-  /** The arguments to run instead. */
-  readonly args?: JsonObject;
 }
 
 /** The pause of a call that waits. Nobody can answer here what a person must settle. */
@@ -79,15 +71,12 @@ export function openPauses(tasks: readonly Task[]): readonly OpenPause[] {
   return interrupts.flatMap(({ id, value }) => {
     const pause = value as Partial<Pause> | null | undefined;
     const call = pause?.countersign?.call;
-    const tool = pause?.action_request?.action;
-    return typeof id === "string" && typeof call === "string" && typeof tool === "string"
-      ? [{ id, call, tool }]
-      : [];
+    return typeof id === "string" && typeof call === "string" ? [{ id, call }] : [];
   });
 }
 
 /**
- * What a front end sent for this pause: `{ decisions: [...] }` as for LangChain's middleware, or an answer of Agent Inbox,
+ * What a front end sent for a question about this tool: `{ decisions: [...] }` as for LangChain's middleware, or an answer of Agent Inbox,
  * alone or in a list; undefined if it is none of them.
  */
 export function readPressed(sent: JsonValue | undefined, tool: string): Pressed | undefined {
