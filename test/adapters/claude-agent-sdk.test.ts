@@ -185,15 +185,25 @@ describe("a tool of the host", () => {
     expect(paid).toEqual([args]);
   });
 
-  test("does not run without the hook's question, nor without a tool use", async () => {
+  test("does not run without the hook, nor without a tool use, and nobody is asked", async () => {
     const engine = await openEngine();
     const paid: unknown[] = [];
     const pay = open(engine).gate.tool("shop", payTool(paid));
     const args = { amount: 40, currency: "EUR" };
-    expect(await call(pay, args, extra("u1"))).toMatchObject({ isError: true });
+    const text = expect.stringContaining("the gate's hook is not installed") as string;
+    expect(await call(pay, args, extra("u1"))).toEqual({ content: [{ type: "text", text }], isError: true });
     expect(await call(pay, args, {})).toMatchObject({ isError: true });
-    expect(await engine.pending()).toHaveLength(1);
+    expect(await engine.pending()).toEqual([]);
     expect(paid).toEqual([]);
+  });
+
+  test.each([
+    ["acme.bank", "pay"],
+    ["shop", "pay.now"],
+    ["", "pay"],
+  ])("must have names that Claude Code leaves as they are: %j %j", async (server, name) => {
+    const { gate } = open(await openEngine());
+    expect(() => gate.tool(server, { ...payTool([]), name })).toThrow("must have only letters");
   });
 
   test("is not asked about with an input that does not fit", async () => {

@@ -50,7 +50,7 @@ export interface ClaudeGate {
     input: Record<string, unknown>,
     options: { readonly signal: AbortSignal; readonly toolUseID: string },
   ) => Promise<PermissionAnswer>;
-  /** A tool of your own, for `createSdkMcpServer` with this name, behind the gate: an approved call runs at most once. */
+  /** A tool of your own, for the server with this name in `mcpServers`, behind the gate: an approved call runs at most once. */
   tool<Tool extends SdkTool>(server: string, definition: Tool, rule?: GivenRule<ArgsOf<Tool>>): Tool;
   /** The input of one run: a user's message, or none to go on with a paused run. */
   turn(text?: string): ClaudeTurn;
@@ -115,6 +115,8 @@ class Gate implements ClaudeGate {
   };
 
   tool<Tool extends SdkTool>(server: string, definition: Tool, rule: GivenRule<ArgsOf<Tool>> = true): Tool {
+    checkName("server", server);
+    checkName("tool", definition.name);
     // It is called with the arguments of this tool only.
     const given = (rule === true ? {} : rule) as ToolRule<JsonObject>;
     const gated = new GatedTool(this.#gate, definition, given);
@@ -202,6 +204,15 @@ class Gate implements ClaudeGate {
     if (rule === true) return {};
     return rule ?? (this.#gate.hasPolicy ? ONLY_POLICY : undefined);
   }
+}
+
+/** Claude Code replaces other characters, and the hook would not know the tool by its name. */
+function checkName(what: string, name: string): void {
+  if (/^[\w-]+$/.test(name)) return;
+  throw new CountersignError(
+    "invalid-option",
+    `The ${what} name "${name}" of a gated tool must have only letters A to Z, digits, "_" and "-".`,
+  );
 }
 
 function waits({ status }: CallerOutcome): boolean {

@@ -8,6 +8,8 @@ import { jsonSchemaOf, type Parsed, parseRawShape } from "./raw-shape.ts";
 
 const ADVICE = "The run stays paused until then. Do not use the tool again for the same purpose.";
 const NO_ID = "This tool is behind a gate and runs only for a tool use of the model.";
+const NO_HOOK =
+  "This tool did not run, and nobody was asked: the gate's hook is not installed for it. The host must give `gate.hooks` to `query`, and the server the name that `gate.tool` has.";
 
 /** A tool of this process behind the gate. */
 export class GatedTool {
@@ -32,10 +34,14 @@ export class GatedTool {
     return { tool: { name, description, schema }, rule: this.#rule, args, id, turn: id };
   }
 
-  /** In place of the author's function: a look into the ledger. Without the hook nobody is asked in time, and it waits. */
+  /**
+   * In place of the author's function: a look into the ledger. The hook has put the call there. Without the hook nothing
+   * pauses the run, so that nobody is asked: an approval would come too late to run anything.
+   */
   async handle(args: JsonObject, extra: unknown): Promise<ToolResult> {
     const id = toolUseIn(extra);
-    if (id === undefined) return { content: [{ type: "text", text: NO_ID }], isError: true };
+    if (id === undefined) return refusal(NO_ID);
+    if ((await this.#gate.find({ id })) === undefined) return refusal(NO_HOOK);
     const run = new ToolRun(async (approved) =>
       this.#definition.handler(
         (await approvedArgs(approved, args, (changed) => this.#parseAgain(changed))) as never,
@@ -55,6 +61,10 @@ export class GatedTool {
     if (parsed.ok) return asApproved(args, parsed.args);
     throw new Error(`The approver's arguments do not fit the tool: ${parsed.message}`);
   }
+}
+
+function refusal(text: string): ToolResult {
+  return { content: [{ type: "text", text }], isError: true };
 }
 
 function toolUseIn(extra: unknown): string | undefined {
