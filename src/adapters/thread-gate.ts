@@ -12,7 +12,7 @@ import {
   partsOf,
   type WaitOptions,
 } from "../engine/index.ts";
-import type { JsonObject } from "../protocol/index.ts";
+import { isJsonObject, type JsonObject } from "../protocol/index.ts";
 import type { ToolRule } from "./tool-rule.ts";
 
 /** The conversation that an adapter gates, as the program around the framework knows it. */
@@ -41,6 +41,8 @@ export interface FrameworkCall<Args> {
   readonly tool: FrameworkTool;
   readonly rule: ToolRule<Args>;
   readonly args: Args;
+  /** What the model sent, before the framework parsed it, if the adapter gets to see it. */
+  readonly sent?: unknown;
   /** The framework's id of the call. */
   readonly id: string;
   /** How many earlier calls of the thread had this id. */
@@ -174,7 +176,7 @@ export class ThreadGate {
 
   async #request<Args>(call: FrameworkCall<Args>): Promise<CallRequest> {
     const { app, agent = app, thread, user } = this.#options;
-    const { tool, rule, args, id, occurrence, turn } = call;
+    const { tool, rule, args, sent, id, occurrence, turn } = call;
     const context = { agentName: agent, userId: user ?? app, sessionId: thread };
     return {
       by: { id: callerOf(app), kind: "agent", ...(user === undefined ? {} : { onBehalfOf: user }) },
@@ -189,6 +191,7 @@ export class ThreadGate {
       // If they are not JSON, the engine refuses them.
       args: args as JsonObject,
       parsed: true,
+      ...(isJsonObject(sent) ? { sent } : {}),
       requireConfirmation: await meets(rule.requireConfirmation ?? true, args, context),
       ...termsOf(rule, args),
     };

@@ -38,3 +38,25 @@ export function asApproved(args: JsonObject, parsed: unknown): unknown {
   if (isSame(args, parsed)) return parsed;
   throw new Error("The tool's schema changes the approver's arguments; they were not run.");
 }
+
+/**
+ * The arguments for a tool that parses what it gets: the approved ones, or the model's own if only these are parsed to
+ * them. Throws if neither are.
+ */
+export async function toBeParsed<Args>(
+  approved: JsonObject,
+  sent: Args,
+  parse: (args: Args | JsonObject) => Promise<unknown>,
+): Promise<Args | JsonObject> {
+  const fits = async (args: Args | JsonObject): Promise<boolean> => {
+    try {
+      return isSame(approved, await parse(args));
+    } catch {
+      return false;
+    }
+  };
+  if (await fits(approved)) return approved;
+  if (await fits(sent)) return sent;
+  asApproved(approved, await parse(approved));
+  return approved;
+}

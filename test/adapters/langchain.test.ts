@@ -91,6 +91,29 @@ async function approve(args?: ScriptedCall["args"]): Promise<void> {
     await engine.approve(id, { by: ana, ...(args === undefined ? {} : { args }) });
 }
 
+test("a default that is another one each time runs as it was shown", async () => {
+  let made = 0;
+  const newId = (): string => `order-${(made += 1)}`;
+  const schema = z.object({ amount: z.number(), order: z.string().default(newId) });
+  const order = tool(
+    (input: unknown) => {
+      ran.push(input);
+      return "Ordered.";
+    },
+    { name: "order", description: "Orders.", schema },
+  );
+  const agent = agentOf(gate.tools([order], { order: true }), [
+    { id: "c1", tool: "order", args: { amount: 4 } },
+  ]);
+  await say(agent);
+  const [question] = await engine.pending();
+  await approve();
+  await goOn(agent);
+  expect(ran).toEqual([question?.args]);
+  expect(ran).toMatchObject([{ amount: 4 }]);
+  expect(told["c1"]).toContain("Ordered.");
+});
+
 describe("the pause", () => {
   test("has the shapes of LangChain's middleware and of Agent Inbox", async () => {
     const rule = { ...APPROVERS, hint: "Pay Bob?", amendable: ["amount"] };

@@ -1,7 +1,7 @@
 import { type CallerOutcome, errorText, readShape, type Shape, toldToModel } from "../../engine/index.ts";
 import { CountersignError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
-import { asApproved, isSame } from "../told.ts";
+import { toBeParsed } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
 import { lastAnswered, openRequests, placeOf } from "./events.ts";
 import type { AdkSession, AdkTool, AdkToolContext } from "./host-types.ts";
@@ -89,8 +89,7 @@ export class GatedTool<Tool extends AdkTool> {
       call,
       async (approved) => {
         try {
-          const given = isSame(approved, call.args) ? args : await this.#parse(approved);
-          return await this.#body(given, toolContext);
+          return await this.#body(await this.#approved(approved, args), toolContext);
         } catch (error) {
           thrown = { error };
           throw error;
@@ -172,6 +171,7 @@ export class GatedTool<Tool extends AdkTool> {
       tool: { name, description, ...(schema === undefined ? {} : { schema }) },
       rule: this.#ruleAt(raw, context),
       args: await this.#parsed(raw),
+      sent: raw,
       id: idOf(place),
       turn: place.event,
     };
@@ -197,10 +197,8 @@ export class GatedTool<Tool extends AdkTool> {
     throw new Error(`Error in tool '${this.#tool.name}': ${parsed.field}: ${parsed.message}`);
   }
 
-  /** An approver's arguments, for the tool's own schema to parse. */
-  async #parse(approved: JsonObject): Promise<Args> {
-    if (this.#shape !== undefined) asApproved(approved, await this.#parsed(approved));
-    return approved;
+  #approved(approved: JsonObject, raw: Args): Promise<Args> {
+    return toBeParsed(approved, raw, (given) => this.#parsed(given));
   }
 }
 

@@ -11,7 +11,7 @@ import { pauseOf } from "./pause.ts";
 
 /** What a tool gets of the run, beside its arguments. */
 export interface ToolConfig extends RunnableConfig {
-  readonly toolCall?: { readonly id?: string };
+  readonly toolCall?: { readonly id?: string; readonly args?: unknown };
 }
 
 interface RunManager {
@@ -137,6 +137,7 @@ export class GatedTool {
       rule: this.#rule,
       // A tool of one text has no object of its own.
       args: isJsonObject(input) ? input : { input },
+      sent: config.toolCall?.args,
       id: `${turn}/${callId}`,
       turn,
     };

@@ -1,7 +1,7 @@
 import { type CallerOutcome, readShape, type Shape } from "../../engine/index.ts";
 import { CountersignError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
-import { answerOrThrow, asApproved, isSame, isToldAmended } from "../told.ts";
+import { answerOrThrow, isSame, isToldAmended, toBeParsed } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
 import type { AnyTool, MastraContext } from "./host-types.ts";
 
@@ -71,7 +71,8 @@ export class GatedTool {
       call,
       async (approved) => {
         try {
-          const given = isSame(approved, call.args) ? input : await this.#approved(approved);
+          const given =
+            !isResumed && isSame(approved, call.args) ? input : await this.#approved(approved, input);
           const at = isResumed || given !== input ? afresh(context, place) : context;
           Object.assign(at.agent ?? {}, { suspend: refuseToSuspend });
           return (await this.#tool.execute?.(given, at)) as JsonValue | undefined;
@@ -112,7 +113,7 @@ export class GatedTool {
       },
       rule: this.#ruleAt(context),
       // Mastra parses the model's arguments for a first call only.
-      args: isResumed ? await this.#parse(input) : input,
+      ...(isResumed ? { args: await this.#parse(input), sent: input } : { args: input }),
       id,
       turn: runId,
     };
@@ -136,10 +137,8 @@ export class GatedTool {
     throw new Error(`The arguments of ${this.#name} do not fit it: ${parsed.field}: ${parsed.message}`);
   }
 
-  /** An approver's arguments, for the tool's own schema to parse. */
-  async #approved(args: JsonObject): Promise<JsonObject> {
-    asApproved(args, await this.#parse(args));
-    return args;
+  #approved(args: JsonObject, input: unknown): Promise<unknown> {
+    return toBeParsed(args, input, (given) => this.#parse(given));
   }
 }
 

@@ -175,6 +175,40 @@ async function loseClaim(): Promise<void> {
   await engine.work({ once: true });
 }
 
+describe("what the model sent", () => {
+  const first = { items: [{ name: "a", id: "1" }], note: null, order: "o-1" };
+  const again = { items: [{ name: "a", id: "2" }], note: "x", order: "o-2" };
+  const sent = { items: [{ name: "a" }] };
+
+  test("names the call also if parsing adds something else to it each time", async () => {
+    const pending = await engine.callers.propose(proposal({ args: first, sent }));
+    expect(await engine.callers.propose(proposal({ args: again, sent }))).toMatchObject({
+      id: pending.id,
+      args: first,
+    });
+    await approve(pending);
+    await engine.callers.propose(proposal({ args: again, sent }));
+    expect(await claimed()).toMatchObject({ args: first });
+  });
+
+  test.each([
+    ["of a member that was sent", { ...sent, order: "o-2" }, again],
+    ["of a member of an item", { items: [{ name: "a", id: "2" }] }, again],
+    ["of an item", { items: [{ name: "b" }] }, { ...again, items: [{ name: "b", id: "2" }] }],
+    [
+      "of more items",
+      { items: [{ name: "a" }, { name: "a" }] },
+      { ...again, items: [...again.items, ...again.items] },
+    ],
+    ["of a member that was not there", sent, { ...again, more: 1 }],
+  ])("must be the same: another value %s is refused", async (_of, other, args) => {
+    await engine.callers.propose(proposal({ args: first, sent }));
+    await expect(engine.callers.propose(proposal({ args, sent: other }))).rejects.toMatchObject({
+      code: "key-reused",
+    });
+  });
+});
+
 describe("a claim that is not renewed", () => {
   test("leaves the call unknown; its late result still counts, until a person has settled it", async () => {
     const claim = await asked();

@@ -22,6 +22,11 @@ export interface Proposal {
   readonly schema?: JsonObject;
   /** The caller has parsed the arguments itself. The schema is then only shown, and checked when an approver changes them. */
   readonly parsed?: true;
+  /**
+   * What the model sent, before it was parsed. When the key is repeated, only this is compared: what parsing has added is
+   * the stored call's, also if a default is another one each time.
+   */
+  readonly sent?: JsonObject;
   /** False: a person is asked only if a policy says so. Default: true. */
   readonly requireConfirmation?: boolean;
   /** Refused unless the engine has a policy: without one, nobody would be asked about anything. */

@@ -33,6 +33,7 @@ import {
 import { proposedTool } from "./caller-tool.ts";
 import { bindCallKey, callerSession } from "./key.ts";
 import { checkProposal, type Proposal, requestersOf } from "./proposal.ts";
+import { withStoredDefaults } from "./stored-defaults.ts";
 
 /** What the gate says: the caller may run it, a person is asked, or it is denied. */
 type CallerPlan =
@@ -81,7 +82,7 @@ export async function propose(parts: EngineParts, proposal: Proposal): Promise<s
 async function findKnown(
   { ledger }: EngineParts,
   { session }: Snapshot,
-  { proposal: { key, tool }, argsDigest }: NewCall,
+  { proposal: { key, tool, sent }, args, argsDigest }: NewCall,
 ): Promise<string | undefined> {
   const [known] = await ledger.calls([`${session.key}.${key}`]);
   if (known === undefined) return undefined;
@@ -89,6 +90,8 @@ async function findKnown(
   const { originalArgs, id } = known;
   const asked = originalArgs === undefined ? known.argsDigest : valueDigest(ledger.digestKey, originalArgs);
   if (known.tool === tool && asked === argsDigest) return id;
+  const repeated = withStoredDefaults(sent, args, originalArgs ?? known.args);
+  if (known.tool === tool && asked === valueDigest(ledger.digestKey, repeated)) return id;
   const what = known.tool === tool ? `${tool} with different arguments` : known.tool;
   throw new CountersignError("key-reused", `The key "${key}" was already used for ${what}.`, {
     details: { field: "key", hint: "Use a new key for a new call." },

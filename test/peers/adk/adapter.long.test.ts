@@ -1,6 +1,7 @@
 import {
   BaseLlm,
   type BaseLlmConnection,
+  type BaseTool,
   FunctionTool,
   InMemorySessionService,
   LlmAgent,
@@ -60,7 +61,12 @@ interface Chat {
 }
 
 /** A conversation in which the model makes these calls once. */
-async function chat(calls: readonly JsonObject[], rules?: Rules, own?: Own): Promise<Chat> {
+async function chat(
+  calls: readonly JsonObject[],
+  rules?: Rules,
+  own?: Own,
+  tool: BaseTool = payTool(own),
+): Promise<Chat> {
   const gate = createGate({
     engine,
     app: "shop",
@@ -68,7 +74,7 @@ async function chat(calls: readonly JsonObject[], rules?: Rules, own?: Own): Pro
   });
   const sessionService = new InMemorySessionService();
   await sessionService.createSession(KEY);
-  const tools = gate.tools([payTool(own)], rules);
+  const tools = gate.tools([tool], rules);
   const agent = new LlmAgent({ name: "cashier", model: new Scripted(calls), tools });
   const runner = new Runner({ appName: KEY.appName, agent, sessionService });
   return {
@@ -264,6 +270,30 @@ describe("which calls are gated", () => {
   test("a rule for a tool that does not exist is refused", async () => {
     await expect(chat([], { pya: true })).rejects.toThrow('a rule for the tool "pya"');
   });
+});
+
+test("a default that is another one each time runs as it was shown", async () => {
+  let made = 0;
+  const newId = (): string => `order-${(made += 1)}`;
+  const execute = (input: unknown): string => {
+    ran.push(input);
+    return "Paid.";
+  };
+  const parameters = z.object({ amount: z.number(), order: z.string().default(newId) });
+  const tool = new FunctionTool({ name: "pay", description: "Pays.", parameters, execute });
+  const judged: Payment[] = [];
+  const rule = { requireConfirmation: (args: Payment) => judged.push(args) > 0 && args.amount > 10 };
+  const free = await chat([{ amount: 4 }], { pay: rule }, undefined, tool);
+  await free.say(USER);
+  const { gate, session, say } = await chat([{ amount: 40 }], { pay: rule }, undefined, tool);
+  await say(USER);
+  const [question] = await engine.pending();
+  await engine.approve(question?.id ?? "", { by: ana });
+  const resumption = await gate.resume(await session());
+  if (!resumption.ready) throw new Error("It waits.");
+  await say(resumption.newMessage);
+  expect(ran).toEqual([judged[0], question?.args]);
+  expect(heard).toContain("Paid.");
 });
 
 test("arguments that do not fit the tool are told to the model, and nobody is asked", async () => {

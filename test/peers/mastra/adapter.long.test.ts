@@ -117,6 +117,19 @@ describe("a button", () => {
   });
 });
 
+test("a default that is another one each time runs as it was shown", async () => {
+  let made = 0;
+  const currency = z.string().default(() => `currency-${(made += 1)}`);
+  const inputSchema = payment.extend({ currency });
+  const paused = await chat([{ amount: 40 }], true, { inputSchema });
+  const [question] = await engine.pending();
+  await approve();
+  await resume(paused);
+  expect(ran).toEqual([question?.args]);
+  expect(ran).toMatchObject([{ amount: 40 }]);
+  expect(paused.told["c0"]).toContain('"paid":40');
+});
+
 describe("which calls are gated", () => {
   test("as the rule says of the arguments that run, with the schema's defaults, also when they are resumed", async () => {
     const paused = await chat([{}], { requireConfirmation: ({ amount }) => amount > 10 });
