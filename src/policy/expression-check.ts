@@ -28,9 +28,15 @@ const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%"]);
 const ORDER: ReadonlySet<string> = new Set(["<", "<=", ">", ">="]);
 const MOST_LOOPS = 2;
 
-interface Scope {
+interface Scope extends CheckOptions {
   readonly loops: number;
   readonly names: ReadonlySet<string>;
+}
+
+/** How strict the check is. */
+export interface CheckOptions {
+  /** Without loops and patterns: for conditions that are not written by whoever runs the server. */
+  readonly plain: boolean;
 }
 
 /**
@@ -38,8 +44,8 @@ interface Scope {
  * the rest wrongly (unsigned integers, bytes, dates, integers over 2^53, maps whose keys are no strings, `type(null)`),
  * or it can take too long (`matches`, loops more than two deep).
  */
-export function flawOf(ast: ASTNode): ExpressionFlaw | undefined {
-  return check(ast, { loops: 0, names: VARIABLES });
+export function flawOf(ast: ASTNode, { plain }: CheckOptions): ExpressionFlaw | undefined {
+  return check(ast, { loops: 0, names: VARIABLES, plain });
 }
 
 function check(node: ASTNode, scope: Scope): ExpressionFlaw | undefined {
@@ -119,6 +125,8 @@ function checkCall(node: ASTNode & { readonly op: "call" }, scope: Scope): Expre
       return refused(node, "has() takes one member, for example has(args.amount)");
   }
   if (name === "re2") {
+    // Before the pattern is compiled.
+    if (scope.plain) return notPlain(node, name);
     const flaw = checkPattern(node, args);
     if (flaw !== undefined) return flaw;
   }
@@ -138,13 +146,18 @@ function checkMethod(node: ASTNode & { readonly op: "rcall" }, scope: Scope): Ex
   if (name === "matches") return refused(node, 'matches() is not available; use re2(text, "pattern")');
   if (METHODS.has(name)) return check(receiver, scope) ?? first(args, scope);
   if (!LOOPS.has(name)) return refused(node, `${name}() is not available; ${available()}`);
+  if (scope.plain) return notPlain(node, name);
   const [variable, ...bodies] = args;
   if (variable?.op !== "id") return refused(node, `${name}() takes a name and a condition`);
   if (scope.names.has(variable.args)) return refused(variable, `"${variable.args}" is already used`);
   if (scope.loops === MOST_LOOPS) return refused(node, "loops may be at most two deep");
-  const inner = { loops: scope.loops + 1, names: new Set([...scope.names, variable.args]) };
+  const inner = { ...scope, loops: scope.loops + 1, names: new Set([...scope.names, variable.args]) };
   // A loop over the result of a loop takes as long as one inside the other.
   return check(receiver, { ...scope, loops: scope.loops + 1 }) ?? first(bodies, inner);
+}
+
+function notPlain(node: ASTNode, name: string): ExpressionFlaw {
+  return refused(node, `${name}() is not available in the condition of a grant; write it into a rule`);
 }
 
 function available(): string {

@@ -1,6 +1,6 @@
 import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-js";
 import type { CallFacts } from "./call-facts.ts";
-import { type ExpressionFlaw, flawOf } from "./expression-check.ts";
+import { type CheckOptions, type ExpressionFlaw, flawOf } from "./expression-check.ts";
 import { withRuleFunctions, withStrictFunctions } from "./expression-functions.ts";
 import { strictText } from "./expression-rewrite.ts";
 
@@ -48,12 +48,12 @@ function withVariables(environment: Environment): Environment {
 }
 
 /** Compiles a condition. Everything that can be known of it before a call is checked here. */
-export function compileExpression(text: string): Compiled {
+export function compileExpression(text: string, options: CheckOptions = { plain: false }): Compiled {
   if (text.length > LONGEST)
     return { ok: false, flaw: { offset: 0, message: `a condition may have at most ${LONGEST} characters` } };
   try {
     const parsed = checking.parse(text);
-    const flaw = flawOf(parsed.ast) ?? flawOfType(parsed);
+    const flaw = flawOf(parsed.ast, options) ?? flawOfType(parsed);
     if (flaw !== undefined) return { ok: false, flaw };
     return { ok: true, expression: toExpression(parsed.ast) };
   } catch (error) {
