@@ -24,13 +24,21 @@ export interface Use {
 interface Slot {
   readonly name: string;
   readonly opened: Promise<Opened | undefined>;
+  /** It has a ledger open: names that do not exist take no room. */
+  isOpen: boolean;
   uses: number;
   timer?: NodeJS.Timeout;
+  closing?: Promise<void>;
+  /** Called when nobody uses it any more. */
+  onUnused?: () => void;
 }
 
 interface Opened extends OpenTenant {
   readonly worker: Worker;
 }
+
+/** So long a tenant that is closed waits for its requests. */
+const GRACE_MS = 10_000;
 
 /**
  * The tenants that are open: each once, no more than a number of them, closed when nobody has used them for a while. The
@@ -44,7 +52,9 @@ export class OpenTenants {
   /** Least recently used first. */
   readonly #slots = new Map<string, Slot>();
   /** They finish what runs; their tenants may be open again meanwhile, as in another process. */
-  readonly #closing = new Set<Promise<void>>();
+  readonly #closing = new Set<Slot>();
+  /** What every tenant is told, those that are opened later too. */
+  readonly #visits: ((tenant: OpenTenant) => void)[] = [];
   /** Which tenant has which ledger: two tenants must not share one. */
   readonly #owners = new Map<string, string>();
   #isClosed = false;
@@ -70,7 +80,7 @@ export class OpenTenants {
   /** The tenant, open until it is released; undefined if there is none. Throws `ledger-busy` where there is no room. */
   async use(name: string): Promise<Use | undefined> {
     if (this.#isClosed) throw new CountersignError("closed", "This process is shutting down.");
-    const slot = this.#slots.get(name) ?? { name, uses: 0, opened: this.#openOne(name) };
+    const slot = this.#slots.get(name) ?? this.#newSlot(name);
     // Last in the order: most recently used.
     this.#slots.delete(name);
     this.#slots.set(name, slot);
@@ -78,32 +88,29 @@ export class OpenTenants {
     slot.uses += 1;
     try {
       const tenant = await slot.opened;
-      if (tenant === undefined) {
-        this.#forget(slot);
-        return undefined;
-      }
-      return { tenant, release: once(() => this.#release(slot)) };
+      if (tenant !== undefined) return { tenant, release: once(() => this.#release(slot)) };
     } catch (error) {
       this.#forget(slot);
       throw error;
     }
-  }
-
-  /** Closes a tenant when nobody uses it any more; whoever needs it next opens it anew. */
-  async retire(name: string): Promise<void> {
-    const slot = this.#slots.get(name);
-    if (slot === undefined) return;
     this.#forget(slot);
-    if (slot.uses === 0) await this.#close(slot);
+    return undefined;
   }
 
-  /** Closes a tenant that nobody uses now. */
-  async retireUnused(name: string): Promise<void> {
-    if (this.#slots.get(name)?.uses === 0) await this.retire(name);
+  /**
+   * Closes a tenant: its streams end, it takes no new work, and it is closed when its requests have ended. Whoever needs it
+   * next opens it anew.
+   */
+  async retire(name: string): Promise<void> {
+    // Its ledger may become another tenant's.
+    for (const [key, owner] of this.#owners) if (owner === name) this.#owners.delete(key);
+    const slot = this.#slots.get(name);
+    if (slot !== undefined) await this.#close(slot);
   }
 
   each(visit: (tenant: OpenTenant) => void): void {
-    for (const { opened } of this.#slots.values())
+    this.#visits.push(visit);
+    for (const { opened } of [...this.#slots.values(), ...this.#closing])
       opened.then(
         (tenant) => tenant && visit(tenant),
         () => {},
@@ -112,12 +119,20 @@ export class OpenTenants {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const slots = [...this.#slots.values()];
-    for (const slot of slots) this.#forget(slot);
-    await Promise.all([...slots.map((slot) => this.#close(slot)), ...this.#closing]);
+    await Promise.all([...this.#slots.values(), ...this.#closing].map((slot) => this.#close(slot)));
   }
 
-  async #openOne(name: string): Promise<Opened | undefined> {
+  #newSlot(name: string): Slot {
+    const slot: Slot = {
+      name,
+      isOpen: false,
+      uses: 0,
+      opened: this.#openOne(name, () => (slot.isOpen = true)),
+    };
+    return slot;
+  }
+
+  async #openOne(name: string, onOpened: () => void): Promise<Opened | undefined> {
     const tenant = await this.#open(name);
     if (tenant === undefined) return undefined;
     try {
@@ -129,6 +144,8 @@ export class OpenTenants {
       await tenant.engine.close();
       throw error;
     }
+    onOpened();
+    for (const visit of this.#visits) visit(tenant);
     const worker = tenant.engine.work({ onError: (error) => this.#onError(error, name) });
     return { ...tenant, worker };
   }
@@ -137,30 +154,31 @@ export class OpenTenants {
   #own(name: string, { engine }: OpenTenant): void {
     const key = Buffer.from(engine.ledger.digestKey).toString("hex");
     const owner = this.#owners.get(key) ?? name;
-    if (owner !== name)
+    if (owner !== name) {
       throw new CountersignError(
         "invalid-option",
         `The tenants "${owner}" and "${name}" have the same ledger.`,
       );
+    }
     this.#owners.set(key, name);
   }
 
   #makeRoom(): void {
-    if (this.#slots.size <= this.#most) return;
-    const unused = [...this.#slots.values()].find(({ uses }) => uses === 0);
+    const open = [...this.#slots.values()].filter(({ isOpen }) => isOpen);
+    if (open.length < this.#most) return;
+    const unused = open.find(({ uses }) => uses === 0);
     if (unused === undefined) {
       throw new CountersignError("ledger-busy", `All ${this.#most} open tenants are in use. Try again.`);
     }
-    this.#forget(unused);
     this.#close(unused).catch(() => {});
   }
 
   #release(slot: Slot): void {
     slot.uses -= 1;
     if (slot.uses > 0) return;
-    if (this.#slots.get(slot.name) === slot) {
-      slot.timer = setTimeout(() => void this.retire(slot.name), this.#idleMs).unref();
-    } else this.#close(slot).catch(() => {});
+    slot.onUnused?.();
+    if (slot.closing === undefined)
+      slot.timer = setTimeout(() => void this.#close(slot), this.#idleMs).unref();
   }
 
   #forget(slot: Slot): void {
@@ -169,19 +187,35 @@ export class OpenTenants {
   }
 
   #close(slot: Slot): Promise<void> {
-    const closing = closeTenant(slot)
-      .catch((error: unknown) => this.#onError(error, slot.name))
-      .finally(() => this.#closing.delete(closing));
-    this.#closing.add(closing);
-    return closing;
+    this.#forget(slot);
+    slot.closing ??= this.#closeOnce(slot);
+    return slot.closing;
+  }
+
+  async #closeOnce(slot: Slot): Promise<void> {
+    this.#closing.add(slot);
+    try {
+      await closeTenant(slot);
+    } catch (error) {
+      this.#onError(error, slot.name);
+    } finally {
+      this.#closing.delete(slot);
+    }
   }
 }
 
-async function closeTenant({ opened }: Slot): Promise<void> {
-  const tenant = await opened.catch(() => undefined);
+async function closeTenant(slot: Slot): Promise<void> {
+  const tenant = await slot.opened.catch(() => undefined);
   if (tenant === undefined) return;
   tenant.app.drain();
   await tenant.worker.stop();
+  if (slot.uses > 0) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    slot.onUnused = resolve;
+    const timer = setTimeout(resolve, GRACE_MS);
+    await promise;
+    clearTimeout(timer);
+  }
   await tenant.close?.();
   await tenant.engine.close();
 }

@@ -8,14 +8,18 @@ export interface SweepOptions {
   readonly onError: (error: unknown, tenant: string) => void;
 }
 
+/** Tenants that take long to open or to look at do not hold up the others, up to this many. */
+const MOST_VISITS = 20;
+
 /**
  * Deadlines pass, escalations are due and processes die in tenants that nobody uses now, too. Those that are not open are
- * opened one after the other, have done what is due, and are closed again.
+ * opened one after the other, and do what is due. They are closed when they are idle, or when others need the room.
  */
 export class Sweep {
   readonly #tenants: OpenTenants;
   readonly #options: SweepOptions;
   readonly #stopped = new AbortController();
+  readonly #visits = new Set<string>();
   readonly #ended: Promise<void>;
 
   constructor(tenants: OpenTenants, options: SweepOptions) {
@@ -37,7 +41,7 @@ export class Sweep {
       const pauseMs = this.#options.everyMs / Math.max(names.length, 1);
       for (const name of names) {
         if (signal.aborted) return;
-        if (!this.#tenants.isOpen(name)) await this.#visit(name);
+        if (!this.#tenants.isOpen(name) && this.#visits.size < MOST_VISITS) void this.#visit(name);
         await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       }
       if (names.length === 0)
@@ -54,19 +58,17 @@ export class Sweep {
     }
   }
 
+  /** Opening it starts its worker. */
   async #visit(name: string): Promise<void> {
+    if (this.#visits.has(name)) return;
+    this.#visits.add(name);
     try {
       const use = await this.#tenants.use(name);
-      if (use === undefined) return;
-      try {
-        await use.tenant.engine.work({ once: true });
-      } finally {
-        use.release();
-      }
-      // Unless somebody else uses it by now.
-      await this.#tenants.retireUnused(name);
+      use?.release();
     } catch (error) {
       this.#options.onError(error, name);
+    } finally {
+      this.#visits.delete(name);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { CountersignError } from "../../protocol/index.ts";
 import type { App } from "../app.ts";
 import type { RequestBindings } from "../env.ts";
+import { isEventStream } from "../event-stream.ts";
 import { problemResponse } from "../problems.ts";
 import { whenEnded } from "./ended.ts";
 import { OpenTenants, type TenantFactory } from "./open-tenants.ts";
@@ -91,8 +92,11 @@ async function answer(
   const use = name === undefined ? undefined : await tenants.use(name);
   if (use === undefined) throw new CountersignError("unknown-route", "No tenant is served here.");
   try {
-    // A stream uses the tenant until its last byte.
-    return whenEnded(await use.tenant.app.fetch(request, bindings), use.release);
+    const response = await use.tenant.app.fetch(request, bindings);
+    // A stream uses the tenant until its last byte; everything else is complete.
+    if (isEventStream(response)) return whenEnded(response, use.release);
+    use.release();
+    return response;
   } catch (error) {
     use.release();
     throw error;
