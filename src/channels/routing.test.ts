@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { useResources } from "../../test/support/resources.ts";
+import { DEFAULT_DELIVERY_SETTINGS, toEnd } from "../engine/deliveries/delivery-settings.ts";
 import {
   Engine,
   type Ledger,
@@ -17,7 +18,7 @@ import { type Deliveries, startDeliveries } from "./delivery.ts";
 import type { Failure } from "./failures.ts";
 import { isWanted, noticeTypeOf } from "./notices.ts";
 import { askedAmong, toChannelPrincipal } from "./people.ts";
-import { withHeld } from "./routing.ts";
+import { mutedAmong, withHeld } from "./routing.ts";
 import { tellPeople } from "./tell-people.ts";
 
 const resources = useResources();
@@ -261,4 +262,27 @@ test("a recipient who cannot be reached does not end what is held back for anoth
   expect(withHeld([gone], held)).toBe(held);
   expect(withHeld([gone], undefined)).toMatchObject({ final: true });
   expect(withHeld([busy, gone], held)).toEqual({ ok: false, reason: "Busy. Gone. Held.", retryAfterMs: 7 });
+});
+
+test("quiet hours count for all logins of a person", async () => {
+  const ledger = await createLedger("memory:", { clock: new ManualClock(START) });
+  resources.add(() => ledger.close());
+  await putNotificationSettings(ledger.items, "ana", NIGHT);
+  const directory = { group: () => undefined, person: (id: string) => id.replace(/@sso$/, "") };
+  const notice = {
+    type: "confirmation.requested",
+    about: { id: "adk-1", status: "requested" },
+    known: { directory },
+  } as unknown as Notice;
+  const people = [{ id: "ana@sso" }, { id: "bob" }].map(toChannelPrincipal);
+  const { ids } = await mutedAmong({ ledger, channel: "email" }, notice, people);
+  expect([...ids]).toEqual([people[0]?.id]);
+});
+
+test("a notice that was held back for a night is tried again soon after its first failure", () => {
+  const settings = DEFAULT_DELIVERY_SETTINGS;
+  const failure = { ok: false, reason: "Try again." } as const;
+  const end = toEnd(failure, { attempt: 11, holds: 10, since: 0 }, { settings, now: 0 });
+  expect(end).toMatchObject({ as: "postponed" });
+  expect(end.as === "postponed" && end.forMs).toBeLessThanOrEqual(settings.firstRetryMs);
 });

@@ -41,7 +41,7 @@ export async function mutedAmong(
   const late = new Set<string>();
   const ends: number[] = [];
   for (const person of new Map(people.map((one) => [one.id, one])).values()) {
-    const settings = await notificationSettings(ledger.items, person.id);
+    const settings = await notificationSettings(ledger.items, personIdOf(person.id, notice));
     const until = isUrgent(notice, about, person) ? undefined : quietEnd(settings, about, ledger.now);
     const isOff = settings.off.includes(channel);
     if (isOff || until !== undefined) ids.add(person.id);
@@ -58,6 +58,11 @@ export async function mutedAmong(
     isHeld: true,
   } as const;
   return { ids, held, late };
+}
+
+/** Settings are a person's, whichever login they used. */
+function personIdOf(id: string, { known }: Notice): string {
+  return known?.directory?.person(id) ?? id;
 }
 
 function isLate({ type, at }: Notice, { quiet }: NotificationSettings): boolean {

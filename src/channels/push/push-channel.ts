@@ -101,7 +101,8 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
   });
   // Somebody may have decided while it was sent, and told nobody who was not told before: then it is told again.
   const { shown = 0 } = (await book.read(book.keyOf(subject))) ?? {};
-  const ended = outcome.ok && asks(notice) && shown > notice.revision ? OVERTAKEN : outcome;
+  const isDone = outcome.ok || outcome.isHeld === true;
+  const ended = isDone && asks(notice) && shown > notice.revision ? OVERTAKEN : outcome;
   // A device is one person's, and so is the server that it names: others must not wait for it.
   return ended.ok ? ended : { ...ended, isolated: true };
 }

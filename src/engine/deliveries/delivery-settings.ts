@@ -54,15 +54,16 @@ const LONGEST_WAIT_MS = 24 * HOUR;
 /** What to do after an attempt. */
 export function toEnd(
   told: Told,
-  { attempt, since }: Pick<Delivery, "attempt" | "since">,
+  { attempt, holds = 0, since }: Pick<Delivery, "attempt" | "holds" | "since">,
   { settings, now }: { readonly settings: DeliverySettings; readonly now: number },
 ): DeliveryEnd {
   if (told.ok) return { as: "delivered" };
   const { reason: error, final, retryAfterMs = 0, isHeld } = told;
-  if (isHeld) return { as: "postponed", forMs: retryAfterMs, error };
-  const forMs = Math.max(retryDelayMs(attempt, settings), Math.min(retryAfterMs, LONGEST_WAIT_MS));
+  if (isHeld) return { as: "postponed", forMs: retryAfterMs, error, isHold: true };
+  const failures = attempt - holds;
+  const forMs = Math.max(retryDelayMs(failures, settings), Math.min(retryAfterMs, LONGEST_WAIT_MS));
   const tooLate = now + forMs - since > settings.giveUpAfterMs;
-  if (final || tooLate || attempt >= settings.maxAttempts) return { as: "dead", error };
+  if (final || tooLate || failures >= settings.maxAttempts) return { as: "dead", error };
   return { as: "postponed", forMs, error };
 }
 

@@ -7,6 +7,8 @@ export interface Delivery {
   readonly seq: number;
   /** How often it was taken to be sent, this time included. */
   readonly attempt: number;
+  /** So many of these attempts were held back and are no failures. */
+  readonly holds?: number;
   /** When it entered the outbox, or was put back into it. */
   readonly since: number;
   /** When it failed for good. */
@@ -18,7 +20,7 @@ export interface Delivery {
 /** How an attempt ended: sent, to be tried again after so long, or failed for good. */
 export type DeliveryEnd =
   | { readonly as: "delivered" }
-  | { readonly as: "postponed"; readonly forMs: number; readonly error: string }
+  | { readonly as: "postponed"; readonly forMs: number; readonly error: string; readonly isHold?: true }
   | { readonly as: "dead"; readonly error: string };
 
 /**

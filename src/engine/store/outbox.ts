@@ -12,6 +12,7 @@ const MOST_CHANNELS = 300;
 /** A delivery as it is kept, beside its channel and record. */
 interface Kept {
   readonly attempt: number;
+  readonly holds?: number;
   readonly since: number;
   readonly nextAt: number;
   readonly deadAt?: number;
@@ -97,9 +98,7 @@ export class StoredOutbox implements Outbox {
       case "delivered":
         return this.#replace([{ item, next: undefined }]);
       case "postponed":
-        return this.#replace([
-          { item, next: { ...kept, nextAt: Math.ceil(now + end.forMs), error: end.error } },
-        ]);
+        return this.#replace([{ item, next: postponed(kept, end, now) }]);
       case "dead":
         return this.#replace([{ item, next: { ...kept, deadAt: now, error: end.error } }]);
     }
@@ -129,7 +128,7 @@ export class StoredOutbox implements Outbox {
     const [item] = await this.#deliveries(channel, [seq]);
     const kept = item?.value as unknown as Kept | undefined;
     if (item === undefined || kept?.deadAt === undefined) return false;
-    const { deadAt: _deadAt, ...rest } = kept;
+    const { deadAt: _deadAt, holds: _holds, ...rest } = kept;
     const now = this.#store.now;
     return this.#replace([{ item, next: { ...rest, attempt: 0, since: now, nextAt: now } }], {
       announce: true,
@@ -178,12 +177,22 @@ function entryOf(channel: string, seq: number, { nextAt, deadAt }: Kept): Entry 
   return { facet: DELIVERY, value: channel, sort: nextAt, id: String(seq).padStart(16, "0") };
 }
 
-function toDelivery({ id }: StoredItem, { attempt, since, deadAt, error }: Kept): Delivery {
+function postponed(
+  kept: Kept,
+  { forMs, error, isHold }: DeliveryEnd & { readonly as: "postponed" },
+  now: number,
+): Kept {
+  const holds = isHold === true ? { holds: (kept.holds ?? 0) + 1 } : {};
+  return { ...kept, ...holds, nextAt: Math.ceil(now + forMs), error };
+}
+
+function toDelivery({ id }: StoredItem, { attempt, holds, since, deadAt, error }: Kept): Delivery {
   const [channel, seq] = partsOf(id);
   return {
     channel,
     seq,
     attempt,
+    ...(holds === undefined ? {} : { holds }),
     since,
     ...(deadAt === undefined ? {} : { deadAt }),
     ...(error === undefined ? {} : { error }),

@@ -1,20 +1,24 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../client/index.ts";
 import { createEngine, type PrincipalInput } from "../../index.ts";
+import { parsePolicy } from "../../policy/index.ts";
 import { createApp } from "../index.ts";
 
 const scopes = ["read", "decide"];
 const PEOPLE: { readonly [name: string]: PrincipalInput } = {
   ana: { id: "ana", kind: "token", scopes, authenticated: true },
   phone: { id: "ana", kind: "oidc", scopes, authenticated: true },
+  sso: { id: "ana@sso", kind: "oidc", scopes, authenticated: true },
   bob: { id: "bob", kind: "token", scopes, authenticated: true },
   reader: { id: "ana", kind: "token", scopes: ["read"], authenticated: true },
   robot: { id: "ana", kind: "agent", scopes, authenticated: true },
 };
 const QUIET = { timeZone: "Europe/Berlin", from: "22:00", to: "07:00" };
 
+const POLICY = 'people: { ana: [ana, "ana@sso"] }\nrules: []\n';
+
 async function openSite() {
-  const engine = await createEngine({ ledger: "memory:" });
+  const engine = await createEngine({ ledger: "memory:", policy: parsePolicy("policy.yaml", POLICY) });
   onTestFinished(() => engine.close());
   const app = createApp({
     apps: {},
@@ -39,6 +43,7 @@ test("a person sets their own notifications, for all their logins and for nobody
   const settings = { off: ["email"], quiet: QUIET };
   expect(await (await send("ana", settings)).json()).toEqual(settings);
   expect(await (await send("phone")).json()).toEqual(settings);
+  expect(await (await send("sso")).json()).toEqual(settings);
   expect(await (await send("bob")).json()).toEqual({ off: [] });
   expect(await (await send("ana", { off: [] })).json()).toEqual({ off: [] });
 });

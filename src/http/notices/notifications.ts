@@ -25,7 +25,7 @@ export function serveNotifications(routes: OpenAPIHono<HttpEnv>, site: Site): vo
     async (context) => {
       requireScope(context, "read", "decide", "admin");
       const { items } = await site.ledger();
-      const settings = await notificationSettings(items, personOf(context.get("principal")));
+      const settings = await notificationSettings(items, await personOf(site, context.get("principal")));
       return Response.json(settings, { headers: NO_STORE });
     },
   );
@@ -42,15 +42,15 @@ export function serveNotifications(routes: OpenAPIHono<HttpEnv>, site: Site): vo
     async (context, { body: { off, quiet } }) => {
       requireScope(context, "decide", "admin");
       const { items } = await site.ledger();
-      const person = personOf(context.get("principal"));
+      const person = await personOf(site, context.get("principal"));
       await putNotificationSettings(items, person, { off, ...(quiet === undefined ? {} : { quiet }) });
       return Response.json(await notificationSettings(items, person), { headers: NO_STORE });
     },
   );
 }
 
-/** A program has no settings, and must not change those of the person whose name it has. */
-function personOf({ id, kind }: Principal): string {
-  if (kind !== "agent") return id;
+/** The person, whichever login they use. A program has no settings, and must not change those of the person whose name it has. */
+async function personOf(site: Site, { id, kind }: Principal): Promise<string> {
+  if (kind !== "agent") return (await site.counting()).directory.person(id);
   throw new CountersignError("forbidden", "A program has no notification settings. Log in as a person.");
 }

@@ -115,11 +115,12 @@ export const outboxCases: readonly LedgerCase[] = [
       checkEqual(await take(ledger), [], "before its time");
       await clock.advance(1);
       checkEqual(await take(ledger), [{ ...second, attempt: 2, error: "HTTP 500" }], "at its time");
-      checkEqual(
-        await ledger.outbox.endDelivery({ ...second, attempt: 2 }, { as: "delivered" }),
-        true,
-        "delivered",
-      );
+      const hold = { ...postponed, error: "Held.", isHold: true } as const;
+      checkEqual(await ledger.outbox.endDelivery({ ...second, attempt: 2 }, hold), true, "held back");
+      await clock.advance(5_000);
+      const held = { ...second, attempt: 3, holds: 1, error: "Held." };
+      checkEqual(await take(ledger), [held], "held back once");
+      checkEqual(await ledger.outbox.endDelivery(held, { as: "delivered" }), true, "delivered");
       checkEqual(await ledger.outbox.nextDeliveryAt(CHANNEL), undefined, "afterwards");
     },
   },
