@@ -45,12 +45,14 @@ export class FileTarget implements Target {
     const before = await noteOf(handle);
     // A process that died while it wrote left the beginning of a line.
     const close = (await isTorn(handle, before.size)) ? "\n" : "";
-    await handle.appendFile(`${close}${lines.join("\n")}\n`);
+    const text = `${close}${lines.join("\n")}\n`;
+    await handle.appendFile(text);
     await handle.sync();
     if (before.size === 0) await syncFolder(this.#path);
     const { nlink } = await handle.stat();
     if (nlink === 0) return { ok: false, reason: `${this.#path} was removed while it was written.` };
-    const after = await noteOf(handle);
+    // Not as the file is now: somebody may have cut it since.
+    const after = { ...before, size: before.size + Buffer.byteLength(text) };
     const isCut = file !== undefined && file.inode === before.inode && before.size < file.size;
     if (!isCut) return { ok: true, file: after };
     const warning =

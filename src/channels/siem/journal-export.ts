@@ -56,16 +56,17 @@ export class JournalExport implements RunningSiem {
     const { clock, ledger, hooks } = this.#input;
     while (!this.#stop.signal.aborted) {
       const news = new AbortController();
-      const unsubscribe = ledger.onChange(() => news.abort());
+      let unsubscribe: (() => void) | undefined;
       let wait: Wait = { ms: SWEEP_MS };
       try {
+        unsubscribe = ledger.onChange(() => news.abort());
         wait = await this.#round();
       } catch (error) {
         hooks.onError?.(error);
       }
       const signals = wait.untilNews === true ? [news.signal, this.#stop.signal] : [this.#stop.signal];
       await clock.sleepInBackground(wait.ms, AbortSignal.any(signals));
-      unsubscribe();
+      unsubscribe?.();
       if (news.signal.aborted) await clock.sleepInBackground(GATHER_MS, this.#stop.signal);
     }
   }

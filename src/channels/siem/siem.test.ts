@@ -314,3 +314,19 @@ test.each([
     expect.objectContaining({ code: "invalid-option" }),
   );
 });
+
+test("a ledger that refuses to be listened to is reported, and does not end the process", async () => {
+  const { ledger, clock, file } = await createScene();
+  const refusal = new Error("A newer version migrated this ledger.");
+  const refusing = wrapLedger(ledger, {
+    onChange: () => {
+      throw refusal;
+    },
+  });
+  const errors: unknown[] = [];
+  const running = createSiem({ ledger: refusing, clock, file }).start({
+    onError: (error) => errors.push(error),
+  });
+  expect(errors).toEqual([refusal]);
+  await running.stop();
+});

@@ -415,3 +415,15 @@ describe("one round of work", () => {
     expect((await pay({}, { key: "k", by: ana })).status).toBe("succeeded");
   });
 });
+
+test("a ledger that refuses to be listened to is reported, and does not end the process", async () => {
+  const refusal = new Error("A newer version migrated this ledger.");
+  vi.spyOn(ledger, "onChange").mockImplementation(() => {
+    throw refusal;
+  });
+  const errors: unknown[] = [];
+  worker = own.engine.work({ onError: (error) => errors.push(error) });
+  await quiet();
+  expect(errors).toContain(refusal);
+  await worker.stop();
+});

@@ -124,14 +124,15 @@ export class Worker {
     const { clock, ledger } = this.#parts;
     while (!this.#stop.signal.aborted) {
       const wake = new AbortController();
-      const unsubscribe = ledger.onChange(() => wake.abort());
+      // A ledger that must not be used any more refuses this too; the process stays, and is not ready.
+      const unsubscribe = await this.#attempt(async () => ledger.onChange(() => wake.abort()));
       let due = await this.#attempt(() => this.round());
       for (let place = due?.next; place !== undefined && !this.#stop.signal.aborted; place = due?.next)
         due = await this.#attempt(() => this.round(place));
       const untilDeadline = due?.nextDeadline === undefined ? this.#sweepMs : due.nextDeadline - due.now;
       const signal = AbortSignal.any([wake.signal, this.#stop.signal]);
       await clock.sleep(Math.min(this.#sweepMs, untilDeadline), signal);
-      unsubscribe();
+      unsubscribe?.();
       if (wake.signal.aborted) await clock.sleep(BREATH_MS, this.#stop.signal);
     }
   }
