@@ -20,6 +20,12 @@ export function ledgerUrl({ flags, env }: Invocation, usual: string = DEFAULT_UR
   return flags.text("db") ?? (env["COUNTERSIGN_DB"] || usual);
 }
 
+/** The URL of the same ledger past a connection pooler, for processes that wait for others' changes. */
+export function listenUrl({ env }: Pick<Invocation, "env">): { readonly listenUrl?: string } {
+  const url = env["COUNTERSIGN_LISTEN_URL"];
+  return url ? { listenUrl: url } : {};
+}
+
 /**
  * Opens the ledger for one command, with an engine that hosts nothing: approved calls run where their app is hosted. A
  * missing file is not created, because an empty ledger would give wrong answers.

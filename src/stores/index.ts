@@ -20,7 +20,7 @@ export interface LedgerOptions {
   readonly migrate?: boolean;
   /**
    * A URL of the same PostgreSQL database without a pooler in transaction mode: one connection listens there for what
-   * other processes change. Default: `COUNTERSIGN_LISTEN_URL`.
+   * other processes change.
    */
   readonly listenUrl?: string;
 }
@@ -42,8 +42,8 @@ export async function createLedger(
     typeof location === "string" ? { url: location, ...options } : { ...options, ...location };
   if (isPostgres(url)) {
     const { openPostgresLedger } = await import("./postgres/index.ts");
-    const { clock: _clock, listenUrl = listenUrlOf(process.env), ...rest } = given;
-    return openPostgresLedger({ ...rest, url, ...(listenUrl === undefined ? {} : { listenUrl }) });
+    const { clock: _clock, ...rest } = given;
+    return openPostgresLedger({ ...rest, url });
   }
   if (url.startsWith("memory:")) {
     // There is no disk, and so nothing to choose; what is no choice is refused all the same.
@@ -68,14 +68,10 @@ export async function inspectLedger(url: string, options: InspectOptions = {}): 
 }
 
 /** What may take acknowledged commits from a ledger on a server, or make them late; of a file there is nothing to say. */
-export async function listRisks(url: string): Promise<readonly Risk[]> {
+export async function listRisks(url: string, listenUrl?: string): Promise<readonly Risk[]> {
   if (!isPostgres(url)) return [];
   const { listPostgresRisks } = await import("./postgres/index.ts");
-  return listPostgresRisks(url, listenUrlOf(process.env));
-}
-
-function listenUrlOf(env: NodeJS.ProcessEnv): string | undefined {
-  return env["COUNTERSIGN_LISTEN_URL"] || undefined;
+  return listPostgresRisks(url, listenUrl);
 }
 
 /** Makes a ledger's schema, or brings it up to date. Any number of processes may do this at once. */

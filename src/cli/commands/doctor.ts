@@ -11,7 +11,7 @@ import { inert, type Output, type Style } from "../output.ts";
 import { POLICY_FLAG } from "../policy/open-policy.ts";
 import { SERVE_FLAGS } from "../serving/serve-options.ts";
 import { padTo, textWidth, wrapTo } from "../text-width.ts";
-import { ledgerUrl } from "../wiring.ts";
+import { ledgerUrl, listenUrl } from "../wiring.ts";
 
 const STYLES: Readonly<Record<Finding["status"], Style>> = { ok: "green", warn: "yellow", fail: "red" };
 const STATUS_WIDTH = 4;
@@ -41,7 +41,7 @@ export const doctor: Command = {
     const hasAuth = checkAuth(invocation).status === "ok";
     const findings = [
       checkNode(),
-      ...(await checkLedger(ledgerUrl(invocation))),
+      ...(await checkLedger(ledgerUrl(invocation), listenUrl(invocation).listenUrl)),
       checkSecret(invocation),
       checkAuth(invocation),
       ...checkPackages(invocation),

@@ -11,7 +11,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 const MOST_SKEW_MS = 5_000;
 
 /** The ledger: is it there, can it be written, is its schema ours, is the file whole, do the clocks agree? */
-export async function checkLedger(url: string): Promise<readonly Finding[]> {
+export async function checkLedger(url: string, listenUrl?: string): Promise<readonly Finding[]> {
   let state: LedgerState;
   try {
     state = await inspectLedger(url, { check: true });
@@ -25,13 +25,13 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
   const findings = [...writable, ...checkPrivate(state), checkSchema(state, file), ...whole];
   // Opening it would migrate it, but doctor only reads.
   if (state.version !== state.newest || findings.some(({ status }) => status === "fail")) return findings;
-  return [...findings, ...(await checkRisks(url)), ...(await checkInside(url))];
+  return [...findings, ...(await checkRisks(url, listenUrl)), ...(await checkInside(url))];
 }
 
 /** A server's settings and standbys; a file has none. */
-async function checkRisks(url: string): Promise<readonly Finding[]> {
+async function checkRisks(url: string, listenUrl: string | undefined): Promise<readonly Finding[]> {
   if (fileOf(url) !== undefined || !isPersistent(url)) return [];
-  const risks = await listRisks(url);
+  const risks = await listRisks(url, listenUrl);
   if (risks.length === 0) return [ok("durability", "commits are synced to disk and to standbys")];
   return risks.map(({ about, message, advice }) => warn(about, message, advice));
 }

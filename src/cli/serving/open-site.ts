@@ -45,7 +45,11 @@ export async function openSite(
 ): Promise<OpenSite> {
   // First of all: a server without its rules must not start.
   const followed = options.policy === undefined ? undefined : openPolicy(options.policy);
-  const ledger = await createLedger(options.ledger, { migrate: options.migrate });
+  const { migrate, listenUrl } = options;
+  const ledger = await createLedger(options.ledger, {
+    migrate,
+    ...(listenUrl === undefined ? {} : { listenUrl }),
+  });
   const metrics = newMetrics();
   const engine = await createEngine({
     ledger,
@@ -58,7 +62,7 @@ export async function openSite(
     },
   });
   // Only warnings: the operator decides, and a failed check matters less than the opened ledger.
-  for (const risk of await listRisks(options.ledger).catch(() => []))
+  for (const risk of await listRisks(options.ledger, listenUrl).catch(() => []))
     log.warn({ about: risk.about, advice: risk.advice }, risk.message);
   try {
     const site = await openOn(engine, { options, loaded, log, metrics, lenient });

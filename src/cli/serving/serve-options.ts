@@ -5,7 +5,7 @@ import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../cha
 import type { Flags, Invocation } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { POLICY_FLAG, policyFile } from "../policy/open-policy.ts";
-import { ledgerUrl } from "../wiring.ts";
+import { ledgerUrl, listenUrl } from "../wiring.ts";
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8000;
@@ -21,6 +21,8 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly ledger: string;
+  /** The same ledger past a connection pooler. */
+  readonly listenUrl?: string;
   /** Creates or updates a PostgreSQL ledger's schema first. */
   readonly migrate: boolean;
   readonly auth: LoginMode;
@@ -133,6 +135,7 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     host,
     port: numberOf("port", settingOf(invocation, "port"), MOST_PORT) ?? DEFAULT_PORT,
     ledger: ledgerUrl(invocation, usualLedger),
+    ...listenUrl(invocation),
     migrate: switchOf(invocation, "migrate"),
     auth,
     breakGlass: invocation.flags.has("break-glass"),

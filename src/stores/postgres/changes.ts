@@ -110,6 +110,7 @@ export class Changes {
         connection = await this.#listening.loneConnection();
         await this.#listenOn(connection, signal);
       } catch {
+        await this.#listening.lost();
         await pause(RECONNECT_MS, signal);
       } finally {
         // Not `end`, which waits for a server that may not answer.

@@ -95,6 +95,11 @@ export class Database {
     }
   }
 
+  /** A connection of its own was lost: another of the hosts may be the primary now. */
+  async lost(): Promise<void> {
+    await this.#servers.lost();
+  }
+
   /** Waits for what is under way, but not for a server that does not answer. */
   async close(): Promise<void> {
     if (!this.#open) return;

@@ -36,7 +36,13 @@ export interface LoneConnection extends Connection {
   end(): Promise<void>;
   /** Lets the process end although the connection is open. */
   unref(): void;
-  readonly connection: { readonly stream: { readonly bytesRead: number; destroy(): unknown } };
+  readonly connection: {
+    readonly stream: {
+      readonly bytesRead: number;
+      readonly writableLength: number;
+      destroy(): unknown;
+    };
+  };
 }
 
 export interface PooledConnection extends Connection {

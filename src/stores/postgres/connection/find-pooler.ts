@@ -24,11 +24,15 @@ async function looksPooled(driver: Driver, host: ConnectionSettings): Promise<bo
     query_timeout: LIMIT_MS,
   });
   connection.on("error", () => {});
+  let isConnected = false;
   try {
     await connection.connect();
+    isConnected = true;
     const { rows } = await connection.query({ text: PID, rowMode: "array" });
     return rows[0]?.[0] !== connection.processID;
   } catch (error) {
+    // A pooler lets us in although it has no connection for us. To take a slow server for one is safe.
+    if (isConnected) return true;
     return error instanceof Error && REFUSED_SETTINGS.test(error.message) ? true : undefined;
   } finally {
     connection.connection.stream.destroy();

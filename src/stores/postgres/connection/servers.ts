@@ -106,7 +106,7 @@ export class Servers {
     this.#nextLookAt = performance.now() + WELL_MS;
     const before = this.#current;
     if (look.host === before?.host) {
-      giveUp(this.#unknown(before, look, startedAt));
+      giveUp(this.#unknown(before, look, { startedAt, pids }));
       giveUp(await stillSilent(this.#idle(before, look, startedAt)));
       return;
     }
@@ -114,12 +114,16 @@ export class Servers {
     before?.giveUp();
   }
 
-  /** Those that the server does not know. */
-  #unknown(connections: Connections, { known, canTell }: Look, startedAt: number): readonly Made[] {
+  /** Of those that it was asked about, the ones that the server does not know. */
+  #unknown(
+    connections: Connections,
+    { known, canTell }: Look,
+    { startedAt, pids }: { readonly startedAt: number; readonly pids: readonly number[] },
+  ): readonly Made[] {
     return [...connections.made].filter(({ connection, dialledAt }) => {
       // The new one was dialled later and is through.
       if (connection.processID === null) return dialledAt < startedAt - SILENT_MS;
-      return canTell && dialledAt <= startedAt && !known.has(connection.processID);
+      return canTell && pids.includes(connection.processID) && !known.has(connection.processID);
     });
   }
 
@@ -137,18 +141,25 @@ export class Servers {
   }
 }
 
-/** The answer may be on its way, or be here unread while this process is busy. Then bytes arrive. */
+/**
+ * The answer may be on its way, or be here unread while this process is busy: then bytes arrive. Or the server waits for
+ * the rest of a large statement: then some of it is still to be sent.
+ */
 async function stillSilent(idle: readonly Made[]): Promise<readonly Made[]> {
   if (idle.length === 0) return [];
   const before = idle.map(bytesRead);
   await setTimeout(TICK_MS);
   // After a time in which the process was busy, timers run before sockets are read, and this after both.
   await setImmediate();
-  return idle.filter((made, i) => bytesRead(made) === before[i]);
+  return idle.filter((made, i) => isSent(made) && bytesRead(made) === before[i]);
 }
 
 function bytesRead({ connection }: Made): number {
   return connection.connection.stream.bytesRead;
+}
+
+function isSent({ connection }: Made): boolean {
+  return connection.connection.stream.writableLength === 0;
 }
 
 function giveUp(dead: readonly Made[]): void {
