@@ -19,4 +19,4 @@ test("whatever is granted, used, revoked and restarted, a grant has what the mod
     { runs: effort({ short: 20, long: 300 }) },
   );
   await expect(compared).resolves.toBeUndefined();
-});
+}, 240_000);
