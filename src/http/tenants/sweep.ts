@@ -41,7 +41,7 @@ export class Sweep {
       const pauseMs = this.#options.everyMs / Math.max(names.length, 1);
       for (const name of names) {
         if (signal.aborted) return;
-        if (!this.#tenants.isOpen(name) && this.#visits.size < MOST_VISITS) void this.#visit(name);
+        if (!this.#tenants.isOpen(name)) this.#startVisit(name);
         await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       }
       if (names.length === 0)
@@ -58,17 +58,18 @@ export class Sweep {
     }
   }
 
+  #startVisit(name: string): void {
+    if (this.#visits.has(name) || this.#visits.size >= MOST_VISITS) return;
+    this.#visits.add(name);
+    this.#visit(name)
+      .catch((error: unknown) => this.#options.onError(error, name))
+      .finally(() => this.#visits.delete(name))
+      .catch(() => {});
+  }
+
   /** Opening it starts its worker. */
   async #visit(name: string): Promise<void> {
-    if (this.#visits.has(name)) return;
-    this.#visits.add(name);
-    try {
-      const use = await this.#tenants.use(name);
-      use?.release();
-    } catch (error) {
-      this.#options.onError(error, name);
-    } finally {
-      this.#visits.delete(name);
-    }
+    const use = await this.#tenants.use(name);
+    use?.release();
   }
 }
