@@ -46,11 +46,15 @@ const pay = tool(
 );
 const APPROVERS = { approvers: { users: ["ana"] } };
 
-function agentOf(tools: readonly unknown[], calls: readonly ScriptedCall[] = [PAYMENT]) {
+function agentOf(
+  tools: readonly unknown[],
+  calls: readonly ScriptedCall[] = [PAYMENT],
+  checkpointer = new MemorySaver(),
+) {
   return createAgent({
     model: new ScriptedChatModel(calls, told),
     tools: tools as StructuredToolInterface[],
-    checkpointer: new MemorySaver(),
+    checkpointer,
   });
 }
 
@@ -91,7 +95,7 @@ async function approve(args?: ScriptedCall["args"]): Promise<void> {
     await engine.approve(id, { by: ana, ...(args === undefined ? {} : { args }) });
 }
 
-test("a default that is another one each time runs as it was shown", async () => {
+test("a default that is another one each time runs as it was shown, also after a restart", async () => {
   let made = 0;
   const newId = (): string => `order-${(made += 1)}`;
   const schema = z.object({ amount: z.number(), order: z.string().default(newId) });
@@ -102,13 +106,17 @@ test("a default that is another one each time runs as it was shown", async () =>
     },
     { name: "order", description: "Orders.", schema },
   );
-  const agent = agentOf(gate.tools([order], { order: true }), [
-    { id: "c1", tool: "order", args: { amount: 4 } },
-  ]);
-  await say(agent);
+  const checkpointer = new MemorySaver();
+  const start = (): ReturnType<typeof agentOf> =>
+    agentOf(
+      gate.tools([order], { order: true }),
+      [{ id: "c1", tool: "order", args: { amount: 4 } }],
+      checkpointer,
+    );
+  await say(start());
   const [question] = await engine.pending();
   await approve();
-  await goOn(agent);
+  await goOn(start());
   expect(ran).toEqual([question?.args]);
   expect(ran).toMatchObject([{ amount: 4 }]);
   expect(told["c1"]).toContain("Ordered.");
