@@ -14,8 +14,12 @@ const server = new McpServer({ name: "shop", version: "1.0.0" });
 const gate = gateServer<{ pay: { amount: number; to: string } }>(server, {
   engine,
   app: "shop",
-  // Your server knows whose connection it is: from the access token over HTTP, from the machine's user over stdio.
-  identify: ({ authInfo }) => ({ thread: authInfo?.clientId ?? localUser }),
+  // Your token verifier puts the user's id here. A `clientId` names a program, which many users share.
+  identify: ({ authInfo }) => {
+    const user = authInfo?.extra?.["sub"];
+    if (typeof user !== "string") throw new Error("The access token names no user.");
+    return { thread: user, user };
+  },
   rules: {
     pay: {
       requireConfirmation: ({ amount }) => amount > 100,
@@ -39,7 +43,7 @@ server.registerTool(
 );
 // #endregion
 
-const localUser = `local ${randomUUID()}`;
+const user = `user ${randomUUID()}`;
 const payments: string[] = [];
 
 function send(amount: number, to: string): string {
@@ -48,6 +52,10 @@ function send(amount: number, to: string): string {
 }
 
 const [here, there] = InMemoryTransport.createLinkedPair();
+// As an HTTP transport does with what the token verifier found.
+const sendFrom = here.send.bind(here);
+const authInfo = { token: "", clientId: "desktop", scopes: [], extra: { sub: user } };
+here.send = (message, options) => sendFrom(message, { ...options, authInfo });
 await server.connect(there);
 const client = new Client({ name: "agent", version: "1.0.0" });
 await client.connect(here);
@@ -59,7 +67,7 @@ async function pay(amount: number): Promise<string> {
 
 assert.equal(await pay(20), "Paid 20.");
 assert.match(await pay(250), /waits for a person's approval.* Call pay again later/);
-const question = (await engine.pending({ app: "shop" })).find(({ session }) => session === localUser);
+const question = (await engine.pending({ app: "shop" })).find(({ session }) => session === user);
 assert.equal(question?.hint, "Pay 250 EUR to Bob?");
 await engine.approve(question.id, {
   by: { id: "boss", authenticated: true },
@@ -69,7 +77,7 @@ assert.match(await pay(250), /Paid 200[\s\S]*An approver changed the arguments/)
 assert.deepEqual(payments, ["20 to Bob", "200 to Bob"], "the approved call ran once");
 
 assert.match(await pay(250), /waits/, "its outcome was told, so this is another call");
-assert.equal(await gate.cancel(localUser, "the user moved on"), 1);
+assert.equal(await gate.cancel(user, "the user moved on"), 1);
 assert.match(await pay(250), /the user moved on/);
 await client.close();
 await engine.close();

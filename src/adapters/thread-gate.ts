@@ -225,8 +225,8 @@ function termsOf<Args>(
   };
 }
 
-// The author's code may throw; people are asked with the default question then.
-function hintOf<Args>({ hint }: ToolRule<Args>, args: Args): string | undefined {
+/** The author's question. Their code may throw; people are asked with the default question then. */
+export function hintOf<Args>({ hint }: ToolRule<Args>, args: Args): string | undefined {
   try {
     return typeof hint === "function" ? hint(args) : hint;
   } catch {

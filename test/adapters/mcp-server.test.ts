@@ -4,7 +4,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { type GateServerOptions, gateServer, type McpRequest } from "../../src/adapters/mcp-server/index.ts";
-import { Engine } from "../../src/engine/index.ts";
+import { Engine, ManualClock } from "../../src/engine/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 
@@ -36,6 +36,12 @@ async function shop(more: Partial<GateServerOptions> = {}): Promise<Shop> {
     return { content: [{ type: "text", text: `paid ${amount}` }], structuredContent: { paid: amount } };
   });
   return { engine, server, paid, connect: (capabilities) => connect(server, capabilities) };
+}
+
+async function shopWithClock(): Promise<Shop & { readonly clock: ManualClock }> {
+  const clock = new ManualClock();
+  const engine = await openEngine({ clock, ledger: await createLedger("memory:", { clock }) });
+  return { clock, ...(await shop({ engine })) };
 }
 
 async function connect(server: { connect(to: never): Promise<void> }, capabilities = {}): Promise<Client> {
@@ -141,13 +147,44 @@ describe("a gate is not left out", () => {
     [
       "registered in another way",
       ({ server }: Shop): void => {
-        server.tool("refund", async () => ({ content: [] }));
+        FirstServer.prototype.registerTool.call(server, "refund", {}, async () => ({ content: [] }));
       },
     ],
   ])("for a rule whose tool is %s: the server does not connect", async (_, register) => {
     const opened = await shop({ rules: { pay: true, refund: true } });
     register(opened);
     await expect(opened.connect()).rejects.toMatchObject({ code: "invalid-option" });
+  });
+
+  test.each([
+    ["sdk", FirstServer],
+    ["server", McpServer as unknown as typeof FirstServer],
+  ])(
+    "by the engine's policy, for a tool that was registered before the gate: no server connects (%s)",
+    async (_, Server) => {
+      const engine = await openEngine({ policy: () => ({ outcome: "deny", reason: "too much" }) });
+      const server = new Server({ name: "shop", version: "1" });
+      server.registerTool("refund", {}, async () => ({ content: [] }));
+      gateServer(server, { engine, app: "shop", identify, rules: {} });
+      await expect(connect(server)).rejects.toThrow('The tool "refund" is not behind the gate');
+    },
+  );
+
+  test("for a tool of the older form", async () => {
+    const { engine, server, connect: open } = await shop({ rules: { pay: true, refund: true } });
+    const refunded: number[] = [];
+    server.tool("refund", "Refunds.", { amount: z.number() }, async ({ amount }) => {
+      refunded.push(amount);
+      return { content: [] };
+    });
+    const client = await open();
+    const refund = { name: "refund", arguments: { amount: 7 } };
+    expect(await client.callTool(refund)).toMatchObject({ isError: true });
+    expect(await engine.pending()).toMatchObject([{ tool: "refund", args: { amount: 7 } }]);
+    expect(refunded).toEqual([]);
+    await decide(engine, true);
+    expect(await client.callTool(refund)).toEqual({ content: [] });
+    expect(refunded).toEqual([7]);
   });
 
   test("by a new function of the tool", async () => {
@@ -196,6 +233,76 @@ test("the thread and the user are the server's: a client's arguments and _meta n
   const [open1] = await engine.pending();
   expect(open1).toMatchObject({ session: "t1", args: { amount: 40 }, requesters: ["agent:shop", "bob"] });
   expect(seen).toMatchObject([{ meta }]);
+});
+
+test.each([undefined, "c1"])(
+  "two users of one thread share no call, no question and no result (call id: %s)",
+  async (callId) => {
+    let user = "bob";
+    const {
+      engine,
+      paid,
+      connect: open,
+    } = await shop({
+      identify: () => ({ thread: "t1", user, ...(callId === undefined ? {} : { callId }) }),
+      rules: { pay: { approvers: { users: ["ana"] } } },
+    });
+    const client = await open();
+    await pay(client);
+    await decide(engine, true);
+    user = "eve";
+    expect(await pay(client)).toMatchObject({ _meta: { "countersign/call": { status: "pending" } } });
+    expect(await engine.pending()).toMatchObject([{ requesters: ["agent:shop", "eve"] }]);
+    expect(paid).toEqual([]);
+    user = "bob";
+    expect(await pay(client)).toMatchObject({ structuredContent: { paid: 40 } });
+    expect(paid).toEqual([40]);
+  },
+);
+
+describe("a client that does not come back in time", () => {
+  const HOUR_MS = 3_600_000;
+
+  test("finds no old approval: its next equal call asks anew", async () => {
+    const { clock, engine, paid, connect: open } = await shopWithClock();
+    const client = await open();
+    await pay(client);
+    const [first] = await engine.pending();
+    await decide(engine, true);
+    await clock.advance(HOUR_MS + 1);
+    for (const result of await Promise.all([pay(client), pay(client)]))
+      expect(result).toMatchObject({ _meta: { "countersign/call": { status: "pending" } } });
+    expect(paid).toEqual([]);
+    expect(await engine.confirmation(first?.id ?? "")).toMatchObject({ status: "cancelled" });
+    await decide(engine, true);
+    await clock.advance(HOUR_MS);
+    expect(await pay(client)).toMatchObject({ structuredContent: { paid: 40 } });
+    expect(paid).toEqual([40]);
+  });
+
+  test("finds no old denial", async () => {
+    const { clock, engine, connect: open } = await shopWithClock();
+    const client = await open();
+    await pay(client);
+    await decide(engine, false);
+    await clock.advance(HOUR_MS + 1);
+    expect(await pay(client)).toMatchObject({ _meta: { "countersign/call": { status: "pending" } } });
+    expect(await engine.pending()).toHaveLength(1);
+  });
+});
+
+test("people are told that an equal call has just succeeded", async () => {
+  const { engine, connect: open } = await shop({ rules: { pay: { hint: "Pay?" } } });
+  const client = await open();
+  await pay(client);
+  expect(await engine.pending()).toMatchObject([{ hint: "Pay?" }]);
+  await decide(engine, true);
+  await pay(client);
+  await pay(client);
+  const [again] = await engine.pending();
+  expect(again?.hint).toMatch(
+    /^Pay\? An equal call of this thread succeeded at 20\S+Z; its result may not have reached the client\.$/u,
+  );
 });
 
 test("a tool's own failure reaches the client as it is, and is not run again", async () => {

@@ -10,22 +10,28 @@ export interface McpCallId extends FrameworkCallId {
 
 const KIND = "mcp-server-call";
 
-/** The call that the client itself has named: it is the same call for ever. */
-export function namedCall(callId: string): McpCallId {
-  return { id: `id:${callId}`, done: async () => true };
+/** The call that the client itself has named: it is the same call of its user for ever. */
+export function namedCall(callId: string, user: string | undefined): McpCallId {
+  return { id: `id:${JSON.stringify([user ?? null, callId])}`, done: async () => true };
 }
 
 /**
  * MCP clients send no id that a repeated call keeps. So the same tool with the same arguments is the same call of its
- * thread until its outcome was told. Kept in the ledger, so that it survives a restart.
+ * user and thread until its outcome was told. Kept in the ledger, so that it survives a restart.
  */
 export async function callOfArguments(
   engine: Engine,
-  call: { readonly app: string; readonly thread: string; readonly tool: string; readonly args: JsonObject },
+  call: {
+    readonly app: string;
+    readonly thread: string;
+    readonly user: string | undefined;
+    readonly tool: string;
+    readonly args: JsonObject;
+  },
 ): Promise<McpCallId> {
   const { items, digestKey } = partsOf(engine).ledger;
-  const { app, thread, tool, args } = call;
-  const digest = valueDigest(digestKey, [app, thread, tool, args]);
+  const { app, thread, user = null, tool, args } = call;
+  const digest = valueDigest(digestKey, [app, thread, user, tool, args]);
   const kept = await items.get(KIND, digest);
   const told = isJsonObject(kept?.value) ? member(kept.value, "told") : undefined;
   const occurrence = typeof told === "number" ? told : 0;

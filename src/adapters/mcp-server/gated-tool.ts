@@ -7,10 +7,11 @@ import {
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { approvedArgs, isOpen, type ToolResult, ToolRun } from "../mcp-result.ts";
-import { type FrameworkCall, ThreadGate } from "../thread-gate.ts";
+import { type FrameworkCall, hintOf, ThreadGate } from "../thread-gate.ts";
 import { asApproved } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
 import { callOfArguments, type McpCallId, namedCall } from "./call-keys.ts";
+import { isTooLate, noteOnEarlier } from "./collecting.ts";
 import {
   type GateableServer,
   type McpRequest,
@@ -23,7 +24,7 @@ import { WaitingClient } from "./waiting.ts";
 
 /** Whose call a request is, as your server knows it. */
 export interface McpCaller {
-  /** Calls with the same thread, tool and arguments are one call until its outcome was told. */
+  /** Calls with the same thread, user, tool and arguments are one call until its outcome was told. */
   readonly thread: string;
   /** Whom the client works for, as your server has authenticated them. */
   readonly user?: string;
@@ -38,6 +39,7 @@ export interface Gating {
   readonly agent?: string;
   readonly identify: (request: McpRequest) => McpCaller | Promise<McpCaller>;
   readonly waitMs: number;
+  readonly collectWithinMs: number;
   readonly inbox?: (confirmation: Confirmation) => string;
   readonly server: GateableServer["server"];
 }
@@ -99,7 +101,8 @@ export class GatedTool {
   }
 
   /** Finds the call that this request is, or asks for it. */
-  async #open(args: JsonObject, { callId, thread, user }: McpCaller): Promise<Called> {
+  async #open(args: JsonObject, caller: McpCaller): Promise<Called> {
+    const { thread, user } = caller;
     const { engine, app, agent } = this.#gating;
     const gate = new ThreadGate({
       engine,
@@ -109,11 +112,11 @@ export class GatedTool {
       ...(user === undefined ? {} : { user }),
     });
     for (;;) {
-      const id =
-        callId === undefined
-          ? await callOfArguments(engine, { app, thread, tool: this.#name, args })
-          : namedCall(callId);
-      const call = this.#callAt(args, id, gate.nonce);
+      const id = await this.#find(gate, args, caller);
+      const call = this.#callAt(args, id, {
+        turn: gate.nonce,
+        rule: this.#ruleWith(await noteOnEarlier(engine, gate, id)),
+      });
       const { confirmation } = await gate.propose(call);
       if (confirmation !== undefined) return { gate, call, done: id.done };
       // Nobody is asked, so equal calls are not repeated ones: each of them runs.
@@ -121,7 +124,28 @@ export class GatedTool {
     }
   }
 
-  #callAt(args: JsonObject, { id, occurrence = 0 }: McpCallId, turn: string): FrameworkCall<JsonObject> {
+  /** Which call it is. An outcome that was not collected in time counts as told. */
+  async #find(gate: ThreadGate, args: JsonObject, { callId, thread, user }: McpCaller): Promise<McpCallId> {
+    if (callId !== undefined) return namedCall(callId, user);
+    const { engine, app, collectWithinMs } = this.#gating;
+    for (;;) {
+      const call = await callOfArguments(engine, { app, thread, user, tool: this.#name, args });
+      if (!(await isTooLate(engine, gate, { call, collectWithinMs }))) return call;
+      await call.done();
+    }
+  }
+
+  #ruleWith(note: string | undefined): ToolRule<JsonObject> {
+    const rule = this.#rule;
+    if (note === undefined) return rule;
+    return { ...rule, hint: (args) => `${hintOf(rule, args) ?? `Run the tool ${this.#name}?`} ${note}` };
+  }
+
+  #callAt(
+    args: JsonObject,
+    { id, occurrence = 0 }: McpCallId,
+    { turn, rule }: Pick<FrameworkCall<JsonObject>, "turn" | "rule">,
+  ): FrameworkCall<JsonObject> {
     const { description } = this.#registered ?? {};
     const { jsonSchema: schema } = this.#shape;
     return {
@@ -130,7 +154,7 @@ export class GatedTool {
         ...(description === undefined ? {} : { description }),
         ...(schema === undefined ? {} : { schema }),
       },
-      rule: this.#rule,
+      rule,
       args,
       id,
       occurrence,

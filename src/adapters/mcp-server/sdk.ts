@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import { CountersignError, isJsonObject, type JsonObject } from "../../protocol/index.ts";
 
 // The parts of the MCP SDK that are used here, as both `@modelcontextprotocol/sdk` and `@modelcontextprotocol/server` have them.
 
@@ -15,11 +15,23 @@ export interface RegisteredTool {
 /** An `McpServer` of either package. */
 export interface GateableServer {
   registerTool: (name: string, config: never, handler: never) => RegisteredTool;
+  /** The older form, which only `@modelcontextprotocol/sdk` has. Its last argument is the function. */
+  tool?: (name: string, ...rest: never[]) => RegisteredTool;
   connect: (transport: never) => Promise<void>;
   readonly server: {
     getClientCapabilities(): { readonly elicitation?: object | undefined } | undefined;
     elicitInput: (params: never, options?: never) => Promise<unknown>;
   };
+}
+
+/** The tools that the server has now, by name. Both packages keep them in this member. */
+export function toolsOf(server: GateableServer): ReadonlyMap<string, unknown> {
+  const tools: unknown = Reflect.get(server, "_registeredTools");
+  if (typeof tools === "object" && tools !== null) return new Map(Object.entries(tools));
+  throw new CountersignError(
+    "invalid-option",
+    "The tools of this server cannot be checked: it is no McpServer of a known version of the SDK.",
+  );
 }
 
 /** Who sent a request, as the server's transport has authenticated it. */
