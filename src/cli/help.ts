@@ -19,7 +19,10 @@ export function printOverview(output: Output, commands: readonly Command[]): voi
   printPairs(output, [
     ["COUNTERSIGN_DB", "the ledger, if --db is not given"],
     ["COUNTERSIGN_SECRET", "signs decisions and the journal; must be the same in every process"],
-    ["COUNTERSIGN_LISTEN_URL", "the PostgreSQL ledger without the pooler, to hear of changes at once"],
+    [
+      "COUNTERSIGN_LISTEN_URL",
+      "the PostgreSQL ledger without the pooler, so that `serve` hears of changes at once",
+    ],
     ["COUNTERSIGN_HOST, _PORT, …", "every flag of `serve` can be set like this"],
     ["NO_COLOR", "turns colours off"],
   ]);
