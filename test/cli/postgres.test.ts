@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PgBouncer } from "../support/postgres/pgbouncer.ts";
 import { databaseName, execute, PostgresServer } from "../support/postgres/server.ts";
 import { type Folder, makeFolder, type Started } from "../support/processes/command-line.ts";
+import { useResources } from "../support/resources.ts";
 
+const resources = useResources();
 const REPLICAS = 10;
 const LONG_MS = 120_000;
 const SCHEMAS = "select count(*)::integer as found from pg_namespace where nspname = 'countersign'";
+const LISTENING =
+  "select count(*)::integer as found from pg_stat_activity where datname = current_database() and query = 'listen countersign'";
 
 const AGENT = `
 import { Agent } from "countersign";
@@ -86,6 +91,27 @@ test(
     expect(told).toContain('\ncountersign_ledger_retries_total{reason="connection"} 0\n');
     for (const replica of replicas) replica.signal("SIGTERM");
     for (const replica of replicas) expect(await replica.ended()).toMatchObject({ code: 0 });
+  },
+  LONG_MS,
+);
+
+test(
+  "behind a pooler in transaction mode, serve listens past it, and doctor says so where it cannot",
+  async () => {
+    const folder = makeServed();
+    const url = await createDatabase();
+    expect(folder.run(["migrate", "--db", url]).code).toBe(0);
+    const { url: pooled } = await PgBouncer.start(resources, url, { connections: 20 });
+    const env = { COUNTERSIGN_LISTEN_URL: url };
+    const delayed = /up to two\s+seconds later/;
+    expect(folder.run(["doctor", "--db", pooled]).stdout).toMatch(delayed);
+    expect(folder.run(["doctor", "--db", pooled], env).stdout).not.toMatch(delayed);
+    const started = folder.start(["serve", "agents", "--port", "0", "--json", "--db", pooled], env);
+    await urlOf(started);
+    const listening = async (): Promise<unknown> => (await execute(url, LISTENING))[0]?.rows;
+    await expect.poll(listening, { timeout: 20_000 }).toEqual([{ found: 1 }]);
+    started.signal("SIGTERM");
+    await started.ended();
   },
   LONG_MS,
 );
