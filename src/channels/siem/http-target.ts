@@ -1,6 +1,7 @@
 import type { Batch, Target, Written } from "./target.ts";
 
-const TOO_LARGE = 413;
+/** Answers that say something about this moment, not about what was sent. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const SECONDS = /^\d{1,9}$/;
 
 /** Posts batches of JSON lines. Any 2xx means that they are safe; everything else is tried again. */
@@ -39,11 +40,15 @@ export class HttpTarget implements Target {
       ok: false,
       reason: `${origin} answered ${response.status}.`,
       ...(SECONDS.test(wait) ? { retryAfterMs: Number(wait) * 1_000 } : {}),
-      ...(response.status === TOO_LARGE ? { isTooLarge: true } : {}),
+      ...(isRefusal(response.status) ? { isRefused: true } : {}),
     };
   }
 
   async check(): Promise<readonly string[]> {
     return [];
   }
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && !PASSING.has(status);
 }

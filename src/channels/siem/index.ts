@@ -1,2 +1,3 @@
+export { type AllSetAside, listSetAside, type SetAside } from "./place.ts";
 export { createSiem, type RunningSiem, type Siem, type SiemHooks } from "./siem.ts";
 export type { SiemOptions, SiemSettings } from "./siem-options.ts";

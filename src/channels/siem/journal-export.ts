@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, type JournalRecord, recordsAfter } from "../../engine/index.ts";
-import { type Format, toLine } from "./lines.ts";
-import { type KnownPlace, type Place, PlaceBook } from "./place.ts";
+import { type Format, lineId, toLine } from "./lines.ts";
+import { type KnownPlace, type Place, PlaceBook, type SetAside, settingAside } from "./place.ts";
 import type { RunningSiem, SiemHooks } from "./siem.ts";
 import type { SiemOptions } from "./siem-options.ts";
 import type { Target, Written } from "./target.ts";
@@ -18,6 +18,10 @@ const HELD_MS = 20_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
+// How often a single record is refused before it is asked whether others are accepted.
+const MOST_REFUSALS = 5;
+// How many of the records that follow are tried then.
+const MOST_TRIED = 10;
 
 export interface JournalExportInput {
   readonly name: string;
@@ -82,18 +86,65 @@ export class JournalExport implements RunningSiem {
     const held = await this.#places.hold(known, HELD_MS);
     if (held === undefined) return { ms: 0 };
     const written = await this.#write(records, held);
-    this.#input.hooks.onAttempt?.(written.ok ? "delivered" : "failed");
-    if (!written.ok) return { ms: this.#afterFailure(written, records.length) };
+    if (written.ok) return this.#goOn(held, last, written);
+    const ms = this.#afterFailure(written, records.length);
+    const isStuck = written.isRefused && records.length === 1 && this.#failures >= MOST_REFUSALS;
+    return isStuck ? this.#passOver(held, { record: last, reason: written.reason, ms }) : { ms };
+  }
+
+  async #goOn(
+    held: KnownPlace,
+    { seq, hash }: JournalRecord,
+    { file, warning }: Extract<Written, { readonly ok: true }>,
+    refused: readonly SetAside[] = [],
+  ): Promise<Wait> {
     this.#failures = 0;
     this.#limit = Math.min(2 * this.#limit, MOST_RECORDS);
-    if (written.warning !== undefined) this.#input.hooks.onProblem?.(written.warning);
-    const { seq, hash } = last;
-    await this.#places.move(held, {
+    if (warning !== undefined) this.#input.hooks.onProblem?.(warning);
+    const place = {
       seq,
       hash,
-      ...(written.file === undefined ? {} : { file: written.file }),
-    });
+      ...(file === undefined ? {} : { file }),
+      ...settingAside(held.place, refused),
+    };
+    const moved = await this.#places.move(held, place);
+    if (moved !== undefined) for (const record of refused) this.#report(record);
     return { ms: 0 };
+  }
+
+  /**
+   * A record that is always refused is left out only if one of those that follow is accepted: otherwise the trouble is
+   * the address or the login, and nothing is left out. What is left out is noted in the commit that moves the place.
+   */
+  async #passOver(known: KnownPlace, { record, reason, ms }: Stuck): Promise<Wait> {
+    const { ledger, clock, hooks } = this.#input;
+    const aside = (one: JournalRecord, why: string): SetAside => ({
+      seq: one.seq,
+      id: lineId(one),
+      at: clock.now(),
+      reason: why,
+    });
+    const refused = [aside(record, reason)];
+    let held = known;
+    for (const next of (await recordsAfter(ledger, record, { limit: MOST_TRIED, bytes: MOST_BYTES })) ?? []) {
+      const again = this.#stop.signal.aborted ? undefined : await this.#places.hold(held, HELD_MS);
+      if (again === undefined) return { ms: 0 };
+      held = again;
+      const written = await this.#write([next], held);
+      if (written.ok) return this.#goOn(held, next, written, refused);
+      if (!written.isRefused) return { ms };
+      refused.push(aside(next, written.reason));
+    }
+    hooks.onProblem?.(
+      `Record ${record.seq} is refused, and none of those that follow is accepted. Nothing is left out.`,
+    );
+    return { ms };
+  }
+
+  #report({ seq, id, reason }: SetAside): void {
+    const { hooks } = this.#input;
+    hooks.onAttempt?.("set-aside");
+    hooks.onProblem?.(`Record ${seq} (${id}) is always refused, so it was set aside: ${reason}`);
   }
 
   async #next(place: Place): Promise<readonly JournalRecord[]> {
@@ -115,28 +166,28 @@ export class JournalExport implements RunningSiem {
   }
 
   async #write(records: readonly JournalRecord[], { place }: KnownPlace): Promise<Written> {
-    const { target, format, clock } = this.#input;
+    const { target, format, clock, hooks } = this.#input;
     const done = new AbortController();
     const late = new AbortController();
     const timer = clock.sleep(ATTEMPT_MS, done.signal).then(() => late.abort());
     try {
       const lines = records.map((record) => toLine(record, format));
-      return await target.write(
-        { lines, file: place.file },
-        AbortSignal.any([late.signal, this.#stop.signal]),
-      );
+      const signal = AbortSignal.any([late.signal, this.#stop.signal]);
+      const written = await target.write({ lines, file: place.file }, signal);
+      hooks.onAttempt?.(written.ok ? "delivered" : "failed");
+      return written;
     } finally {
       done.abort();
       await timer;
     }
   }
 
-  /** How long to wait. Nothing is left out, whatever the target says. */
+  /** How long to wait. A batch that is refused is halved, until it is known which record is. */
   #afterFailure(
-    { reason, retryAfterMs = 0, isTooLarge }: Extract<Written, { readonly ok: false }>,
+    { reason, retryAfterMs = 0, isRefused }: Extract<Written, { readonly ok: false }>,
     count: number,
   ): number {
-    if (isTooLarge && count > 1) {
+    if (isRefused && count > 1) {
       this.#limit = Math.max(Math.floor(count / 2), 1);
       return 0;
     }
@@ -145,6 +196,14 @@ export class JournalExport implements RunningSiem {
     const delayMs = Math.min(FIRST_RETRY_MS * 2 ** (this.#failures - 1), LONGEST_RETRY_MS);
     return Math.max(delayMs, Math.min(retryAfterMs, LONGEST_WAIT_MS));
   }
+}
+
+/** A record that is refused again and again. */
+interface Stuck {
+  readonly record: JournalRecord;
+  readonly reason: string;
+  /** How long to wait where it cannot be passed over. */
+  readonly ms: number;
 }
 
 interface Wait {

@@ -29,9 +29,10 @@ export function toLine(record: JournalRecord, format: Format): string {
   return JSON.stringify(format === "plain" ? plain : toOcsf(plain, record));
 }
 
-function toPlain({ seq, at, kind, stream, n, body, hash }: JournalRecord): PlainRecord {
+function toPlain(record: JournalRecord): PlainRecord {
+  const { seq, at, kind, stream, n, body, hash } = record;
   return {
-    id: idOf(hash, seq),
+    id: lineId(record),
     seq,
     at: new Date(at).toISOString(),
     kind,
@@ -42,8 +43,8 @@ function toPlain({ seq, at, kind, stream, n, body, hash }: JournalRecord): Plain
   };
 }
 
-// A database that lost its last commits gives their numbers to others; with the hash they are told apart.
-function idOf(hash: string, seq: number): string {
+/** The id of a record's line. A database that lost its last commits gives their numbers to others; the hash tells them apart. */
+export function lineId({ hash, seq }: Pick<JournalRecord, "hash" | "seq">): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([hash, seq]))
     .digest("hex");

@@ -1,10 +1,27 @@
 import type { Ledger } from "../../engine/index.ts";
-import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { FileNote } from "./target.ts";
 
 const KIND = "siem";
 /** How long one process writes alone. Longer than an attempt may take. */
 const HOLD_MS = 30_000;
+
+const MOST_LISTED = 20;
+
+/** A record that the target refuses, while it accepts others. */
+export interface SetAside {
+  readonly seq: number;
+  /** The id of its line. */
+  readonly id: string;
+  readonly at: number;
+  readonly reason: string;
+}
+
+/** The records that were set aside: how many, and the newest of them. */
+export interface AllSetAside {
+  readonly count: number;
+  readonly newest: readonly SetAside[];
+}
 
 /** How far the journal was exported. */
 export interface Place {
@@ -13,6 +30,28 @@ export interface Place {
   readonly hash?: string;
   /** The file as it was then. */
   readonly file?: FileNote;
+  /** What was left out on the way. */
+  readonly setAside?: AllSetAside;
+}
+
+/** The place without what was set aside on the way, to which these are added. */
+export function settingAside({ setAside }: Place, refused: readonly SetAside[]): Pick<Place, "setAside"> {
+  const { count = 0, newest = [] } = setAside ?? {};
+  if (count + refused.length === 0) return {};
+  return {
+    setAside: { count: count + refused.length, newest: [...newest, ...refused].slice(-MOST_LISTED) },
+  };
+}
+
+/** What the exports of this ledger have set aside, by their names. */
+export async function listSetAside(
+  items: Ledger["items"],
+): Promise<readonly (AllSetAside & { readonly name: string })[]> {
+  const found = await items.list(KIND);
+  return found.items.flatMap(({ id, value }) => {
+    const { setAside } = readValue(value).place;
+    return setAside === undefined ? [] : [{ name: id, ...setAside }];
+  });
 }
 
 /** The place as the ledger has it, and who writes what follows. */
@@ -65,23 +104,46 @@ export class PlaceBook {
 
   async #put({ version }: KnownPlace, place: Place, heldUntil: number): Promise<KnownPlace | undefined> {
     const holder = this.#me;
-    const { file, ...rest } = place;
-    const value = { ...rest, ...(file === undefined ? {} : { file: { ...file } }), holder, heldUntil };
+    const { file, setAside, ...rest } = place;
+    const value = {
+      ...rest,
+      ...(file === undefined ? {} : { file: { ...file } }),
+      ...(setAside === undefined ? {} : { setAside: toJson(setAside) }),
+      holder,
+      heldUntil,
+    };
     const isPut = await this.#ledger.items.put({ kind: KIND, id: this.#name, value }, version);
     return isPut ? { place, version: version + 1, holder, heldUntil } : undefined;
   }
 }
 
 function readValue(value: unknown): Omit<KnownPlace, "version"> {
-  const { seq, hash, file, holder, heldUntil } = (value ?? {}) as JsonObject;
+  const { seq, hash, file, setAside, holder, heldUntil } = (value ?? {}) as JsonObject;
   const { inode, size } = isJsonObject(file ?? null) ? (file as JsonObject) : {};
   return {
     place: {
       seq: typeof seq === "number" ? seq : 0,
       ...(typeof hash === "string" ? { hash } : {}),
       ...(typeof inode === "string" && typeof size === "number" ? { file: { inode, size } } : {}),
+      ...readSetAside(setAside),
     },
     ...(typeof holder === "string" ? { holder } : {}),
     heldUntil: typeof heldUntil === "number" ? heldUntil : 0,
   };
+}
+
+function toJson({ count, newest }: AllSetAside): JsonObject {
+  return { count, newest: newest.map((record) => ({ ...record })) };
+}
+
+function readSetAside(value: JsonValue | undefined): Pick<Place, "setAside"> {
+  if (value === undefined || !isJsonObject(value)) return {};
+  const { count, newest } = value;
+  if (typeof count !== "number" || newest === undefined || !isJsonArray(newest)) return {};
+  const records = newest.flatMap((record): readonly SetAside[] => {
+    const { seq, id, at, reason } = isJsonObject(record) ? record : {};
+    const isWhole = typeof seq === "number" && typeof at === "number";
+    return isWhole ? [{ seq, at, id: String(id), reason: String(reason) }] : [];
+  });
+  return { setAside: { count, newest: records } };
 }

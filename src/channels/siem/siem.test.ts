@@ -2,16 +2,18 @@ import { appendFile, readFile, rename, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
+import { answerTwice, status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
 import { type Crash, dyingStore } from "../../../test/support/ledger/dying-store.ts";
 import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { Engine, type Ledger, ManualClock } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
-import { createSiem, type SiemOptions } from "./index.ts";
+import { createSiem, listSetAside, type SiemOptions } from "./index.ts";
 
 const resources = useResources();
 const STEP_MS = 250;
+/** For tests in which an export waits longer and longer. */
+const WAIT_MS = 2_000;
 const HELD_MS = 30_000;
 const MOST_WRITES = 20;
 
@@ -28,7 +30,7 @@ interface Scene {
   readonly problems: string[];
   readonly pay: (key: string) => Promise<void>;
   readonly start: (over: Partial<SiemOptions>) => { stop(): Promise<void> };
-  readonly until: (isSo: () => boolean | Promise<boolean>) => Promise<void>;
+  readonly until: (isSo: () => boolean | Promise<boolean>, stepMs?: number) => Promise<void>;
   /** The lines of a file that are JSON. */
   readonly lines: (file?: string) => Promise<readonly Line[]>;
   /** The numbers of all records. */
@@ -57,9 +59,9 @@ async function createScene(): Promise<Scene> {
       resources.add(() => running.stop());
       return running;
     },
-    async until(isSo) {
+    async until(isSo, stepMs = STEP_MS) {
       while (!(await isSo())) {
-        await clock.advance(STEP_MS);
+        await clock.advance(stepMs);
         await sleep(1);
       }
     },
@@ -228,7 +230,7 @@ test("an address gets batches with the secret, and is tried again after 429, 5xx
   expect(problems.join(" ")).not.toMatch(/s3cret|ingest/);
 });
 
-test("a batch that is too large is halved, and a single record is never left out", async () => {
+test("a batch that is too large is halved, and a single record is tried again", async () => {
   const { pay, start, until, journal, problems } = await createScene();
   const receiver = await receive();
   let most = 1;
@@ -248,6 +250,120 @@ test("a batch that is too large is halved, and a single record is never left out
   const before = receiver.received.length;
   await until(() => receiver.received.length > before);
   expect(parseLines(receiver.received.at(-1)?.body ?? "").map(({ seq }) => seq)).toEqual([last]);
+});
+
+/** An address that refuses one record, by its number, and takes all others. */
+function refusing(receiver: WebhookReceiver, isRefused: (seq: number) => boolean, code = 400): void {
+  receiver.answer = (response, received) =>
+    status(parseLines(received.body).some(({ seq }) => isRefused(seq)) ? code : 204)(response, received);
+}
+
+/** The numbers that were taken. */
+function taken({ received }: WebhookReceiver, isRefused: (seq: number) => boolean): readonly number[] {
+  const lines = received
+    .map(({ body }) => parseLines(body))
+    .filter((batch) => !batch.some(({ seq }) => isRefused(seq)));
+  return [...new Set(lines.flat().map(({ seq }) => seq))].toSorted((one, other) => one - other);
+}
+
+test.each([400, 403, 413, 422])(
+  "a record that is always refused (%s) is set aside, is noted with the place, and the others follow",
+  async (code) => {
+    const { pay, start, until, journal, problems, ledger } = await createScene();
+    const receiver = await receive();
+    for (const key of ["a", "b", "c", "d", "e"]) await pay(key);
+    const all = await journal();
+    const odd = all[2] ?? 0;
+    const isRefused = (seq: number): boolean => seq === odd;
+    refusing(receiver, isRefused, code);
+    start({ url: receiver.url });
+    await until(() => taken(receiver, isRefused).length === 4, WAIT_MS);
+    await until(async () => (await listSetAside(ledger.items)).length === 1, WAIT_MS);
+    expect(taken(receiver, isRefused)).toEqual(all.filter((seq) => seq !== odd));
+    const [found] = await listSetAside(ledger.items);
+    expect(found).toMatchObject({ name: "siem", count: 1, newest: [{ seq: odd }] });
+    expect(found?.newest[0]?.reason).toContain(`answered ${code}`);
+    expect(problems.some((problem) => problem.includes(`Record ${odd}`))).toBe(true);
+  },
+);
+
+test("an address that refuses everything is waited for, and nothing is left out", async () => {
+  const { pay, start, until, journal, problems, ledger } = await createScene();
+  const receiver = await receive();
+  for (const key of ["a", "b", "c"]) await pay(key);
+  refusing(receiver, () => true, 401);
+  start({ url: receiver.url });
+  await until(() => problems.some((problem) => problem.includes("Nothing is left out")), WAIT_MS);
+  receiver.answer = status(204);
+  const before = receiver.received.length;
+  const after = (): readonly Line[] =>
+    receiver.received.slice(before).flatMap(({ body }) => parseLines(body));
+  await until(() => new Set(after().map(({ seq }) => seq)).size === 3, WAIT_MS);
+  expect(firstOf(after())).toEqual(await journal());
+  expect(await listSetAside(ledger.items)).toEqual([]);
+});
+
+test("the last record waits, though it is refused: nothing is held up by it", async () => {
+  const { pay, start, until, journal, problems, ledger } = await createScene();
+  const receiver = await receive();
+  await pay("a");
+  const [first] = await journal();
+  const isRefused = (seq: number): boolean => seq === first;
+  refusing(receiver, isRefused);
+  start({ url: receiver.url });
+  await until(() => problems.some((problem) => problem.includes("Nothing is left out")), WAIT_MS);
+  expect(await listSetAside(ledger.items)).toEqual([]);
+  await pay("b");
+  await until(async () => (await listSetAside(ledger.items)).length === 1, WAIT_MS);
+  expect(taken(receiver, isRefused)).toEqual((await journal()).slice(1));
+});
+
+test.each([true, false])(
+  "a process that dies while it sets a record aside leaves no gap but that one (committed: %s)",
+  async (committed) => {
+    for (let writes = 0; writes < MOST_WRITES; writes += 1) {
+      const { clock, ledger, pay, start, until, journal } = await createScene();
+      const receiver = await receive();
+      for (const key of ["a", "b", "c"]) await pay(key);
+      const odd = (await journal())[1];
+      const isRefused = (seq: number): boolean => seq === odd;
+      refusing(receiver, isRefused);
+      let died = false;
+      const store = wrapLedger(ledger, { items: dyingStore(ledger, { writes, committed }).items });
+      const dying = createSiem({ ledger: store, clock, url: receiver.url }).start({
+        onError: () => (died = true),
+      });
+      await until(async () => died || taken(receiver, isRefused).length === 2, WAIT_MS);
+      await dying.stop();
+      await clock.advance(HELD_MS);
+      start({ url: receiver.url });
+      await until(async () => (await listSetAside(ledger.items)).length === 1, WAIT_MS);
+      await until(() => taken(receiver, isRefused).length === 2, WAIT_MS);
+      const [found] = await listSetAside(ledger.items);
+      expect({ writes, count: found?.count, seqs: found?.newest.map(({ seq }) => seq) }).toEqual({
+        writes,
+        count: 1,
+        seqs: [odd],
+      });
+      if (!died) return;
+    }
+    throw new Error("It writes more than expected.");
+  },
+);
+
+test("a second answer is not taken for the answer to the next batch", async () => {
+  const { pay, start, until, journal } = await createScene();
+  const receiver = await receive();
+  receiver.answer = (response) => answerTwice(response);
+  await pay("a");
+  start({ url: receiver.url });
+  await until(() => linesAt(receiver).length === 1);
+  receiver.answer = status(503);
+  await pay("b");
+  await until(() => linesAt(receiver).length >= 2);
+  receiver.answer = status(204);
+  await until(() => linesAt(receiver).filter(({ seq }) => seq !== linesAt(receiver)[0]?.seq).length >= 2);
+  expect(firstOf(linesAt(receiver))).toEqual(await journal());
 });
 
 test("where the database lost what was exported, the journal is exported again", async () => {

@@ -5,8 +5,8 @@ import { checkFormat, checkName, type SiemOptions, targetOf } from "./siem-optio
 
 /** What a running export reports. */
 export interface SiemHooks {
-  /** A batch was written, or was not; one that was not is tried again. */
-  readonly onAttempt?: (outcome: "delivered" | "failed") => void;
+  /** A batch was written, or was not; one that was not is tried again. `set-aside`: a single record is left out. */
+  readonly onAttempt?: (outcome: "delivered" | "failed" | "set-aside") => void;
   /** What the operator must know: why it does not go on, or that the file was cut. */
   readonly onProblem?: (reason: string) => void;
   readonly onError?: (error: unknown) => void;
@@ -23,7 +23,8 @@ export interface Siem extends Pick<Channel, "name" | "check" | "sendTest"> {
 }
 
 /**
- * Writes the whole journal as JSON lines to a file or an address: in order, without gaps, at least once. How far it is,
+ * Writes the whole journal as JSON lines to a file or an address: in order, without gaps, at least once. A record that
+ * the address always refuses, while it accepts others, is set aside: that is noted in the ledger and reported. How far it is,
  * is stored in the ledger, so it continues there after a restart. Processes on one ledger take turns. A line that comes
  * twice has the same id. Throws `invalid-option`.
  */

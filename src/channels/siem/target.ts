@@ -17,8 +17,8 @@ export type Written =
       /** For the operator; must not contain a secret. */
       readonly reason: string;
       readonly retryAfterMs?: number;
-      /** A smaller batch may be accepted. */
-      readonly isTooLarge?: true;
+      /** Something in the batch is refused, and will be again. A smaller batch may be accepted. */
+      readonly isRefused?: true;
     };
 
 /** A batch of lines, without their line ends. */

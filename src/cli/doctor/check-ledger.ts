@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { listSetAside } from "../../channels/siem/index.ts";
 import { type Engine, openNotices, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { inspectLedger, type LedgerState, listRisks } from "../../stores/index.ts";
@@ -124,6 +125,7 @@ async function checkInside(url: string): Promise<readonly Finding[]> {
       ...(await checkSecretFits(engine)),
       await checkUnknown(engine),
       await checkDeliveries(engine),
+      ...(await checkSetAside(engine)),
       ...(await checkNotices(engine)),
       ...(await checkPolicies(engine)),
     ];
@@ -191,6 +193,19 @@ async function checkDeliveries({ ledger }: Engine): Promise<Finding> {
     `${count} messages to channels could not be delivered.`,
     "`countersign deliveries` shows why. `countersign deliveries retry` sends them again.",
   );
+}
+
+async function checkSetAside({ ledger }: Engine): Promise<readonly Finding[]> {
+  const all = await listSetAside(ledger.items);
+  return all.map(({ name, count, newest }) => {
+    const last = newest.at(-1);
+    const which = newest.map(({ seq }) => seq).join(", ");
+    return warn(
+      name,
+      `${count} records of the journal were refused by the export's address and are missing there: ${which}. ${last?.reason ?? ""}`.trim(),
+      "Find out why. An export with another `name` exports the whole journal again, with the same ids.",
+    );
+  });
 }
 
 async function checkNotices({ ledger }: Engine): Promise<readonly Finding[]> {
