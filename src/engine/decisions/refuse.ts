@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { ErrorCode } from "../../protocol/index.ts";
 import { type CallRecord, Draft, type Plan, type Snapshot, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -9,6 +10,11 @@ export interface Tried {
   readonly code: ErrorCode;
   readonly what: "decide" | "settle" | "cancel";
 }
+
+const KIND = "refused-decisions";
+/** How many refusals of one person, about one question, are journalled. A button can be pressed without end. */
+const MOST_NOTED = 10;
+const KEPT_MS = 30 * 24 * 3_600_000;
 
 /** Journals that somebody tried something without the right to do it. Nothing else changes. */
 export function recordRefusal(
@@ -32,21 +38,49 @@ export async function noteRefusal(
   target: DecisionTarget,
   { decider, tried }: { readonly decider: Decider; readonly tried: Tried },
 ): Promise<boolean> {
-  return transact<boolean>(parts, target, (snapshot) => {
-    const { call } = snapshot ?? {};
+  return transact<boolean>(parts, target, async (snapshot) => {
+    const { call, confirmation } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: false };
-    return { draft: recordRefusal(parts, { ...snapshot, call }, decider, tried), value: true };
+    const draft = recordRefusal(parts, { ...snapshot, call }, decider, tried);
+    const about = { subject: confirmation?.id ?? call.id, code: tried.code, now: snapshot.now, decider };
+    return withinLimit(parts, { draft, value: true }, about);
   });
 }
 
+interface RefusedAbout {
+  readonly subject: string;
+  readonly code: ErrorCode;
+  readonly now: number;
+  readonly decider: Decider;
+}
+
+/**
+ * The same plan, without its record once a channel has sent so many of this person about this. Other doors need a login
+ * and have limits of their own. The count is committed with the record.
+ */
+async function withinLimit<T>(
+  { ledger }: EngineParts,
+  { draft, value }: Required<Plan<T>>,
+  { subject, code, now, decider: { by } }: RefusedAbout,
+): Promise<Plan<T>> {
+  if (by.kind !== "channel") return { draft, value };
+  const id = hash("sha256", JSON.stringify([subject, code, by.id]));
+  const item = await ledger.items.get(KIND, id);
+  const noted = typeof item?.value === "number" ? item.value : 0;
+  if (noted >= MOST_NOTED) return { value };
+  const write = { kind: KIND, id, value: noted + 1, expiresAt: now + KEPT_MS };
+  draft.write({ kind: "item", item: write, read: item?.version ?? 0 });
+  return { draft, value };
+}
+
 /** Refuses a decision and journals that; nothing else changes. */
-export function auditedRefusal(
+export async function auditedRefusal(
   parts: EngineParts,
   whole: Whole,
   { input, decider }: Case,
   refused: RefusedDecision,
-): Plan<RefusedDecision> {
-  const { confirmation, call } = whole;
+): Promise<Plan<RefusedDecision>> {
+  const { confirmation, call, now } = whole;
   const { id, kind, authenticated } = decider.by;
   const draft = new Draft(parts, whole.now, whole.session);
   draft.journal("decision-refused", {
@@ -56,5 +90,7 @@ export function auditedRefusal(
     via: decider.via,
     confirmed: input.confirmed,
   });
-  return { draft, value: { ...refused, confirmation, call } };
+  const value = { ...refused, confirmation, call };
+  const { code } = refused;
+  return withinLimit(parts, { draft, value }, { subject: confirmation.id, code, now, decider });
 }
