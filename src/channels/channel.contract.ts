@@ -14,6 +14,8 @@ export type RecipientPlay =
   | { readonly kind: "hang up" }
   /** Answers, and then never stops. */
   | { readonly kind: "flood" }
+  /** Takes it, and answers two times. */
+  | { readonly kind: "answer twice" }
   /** Is not there. */
   | { readonly kind: "absent" };
 
@@ -35,6 +37,12 @@ export interface ChannelSubject {
   readonly namesNoTime?: true;
   /** It reads what the recipient answers, so an answer that it cannot read is a failure. */
   readonly readsAnswers?: true;
+  /** The medium has no place for an id, so nobody can drop what comes a second time. */
+  readonly hasNoIds?: true;
+  /** Programs read it, so texts are data in it and stay as they are. */
+  readonly sendsData?: true;
+  /** How much one message may have, in characters. */
+  readonly most?: number;
   /** What must not appear in any message to the operator: keys, tokens, the secret part of an address. */
   readonly secrets: readonly string[];
 }
@@ -59,6 +67,9 @@ const TYPES: readonly NoticeType[] = [
   "call.settled",
 ];
 const AT = Date.UTC(2026, 0, 1);
+/** Reversed, hidden, padded: what makes a text look like another one. */
+const TRICKS = "a\u202Egpj.exe\u2066b\u200Bc\u00ADd\uFEFFe\u2028f";
+const HIDDEN = /[\u00AD\u200B-\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/;
 const FAILURES: readonly RecipientPlay[] = [
   { kind: "fail" },
   { kind: "absent" },
@@ -111,7 +122,7 @@ function never(): AbortSignal {
 export const channelContract: readonly ChannelCase[] = [
   {
     name: "every kind of notice arrives once, and says what it is about and where to decide it",
-    async run({ channel, play, arrived, sendsOnlyIds = false }) {
+    async run({ channel, play, arrived, sendsOnlyIds = false, hasNoIds = false }) {
       const parts = sendsOnlyIds ? ["adk-1"] : ["adk-1", "transfer", "/#/confirmations/adk-1"];
       await play({ kind: "accept" });
       for (const [i, type] of TYPES.entries()) {
@@ -119,7 +130,7 @@ export const channelContract: readonly ChannelCase[] = [
         deepStrictEqual(told, { ok: true }, type);
         strictEqual(arrived().length, i + 1, type);
         const { id, text } = arrived()[i] ?? { id: "", text: "" };
-        strictEqual(id, `msg_${i}`);
+        if (!hasNoIds) strictEqual(id, `msg_${i}`);
         for (const part of parts) ok(text.includes(part), `${type}: ${part}`);
       }
     },
@@ -146,10 +157,11 @@ export const channelContract: readonly ChannelCase[] = [
   },
   {
     name: "a notice that is told again has the same id, or does not arrive again",
-    async run({ channel, play, arrived }) {
+    async run({ channel, play, arrived, hasNoIds = false }) {
       await play({ kind: "accept" });
       await channel.tell(buildNotice(), never());
       await channel.tell(buildNotice(), never());
+      if (hasNoIds) return strictEqual(new Set(arrived().map(({ text }) => text)).size, 1);
       deepStrictEqual([...new Set(arrived().map(({ id }) => id))], ["msg_1"]);
     },
   },
@@ -172,14 +184,15 @@ export const channelContract: readonly ChannelCase[] = [
   },
   {
     name: "a message of which nobody knows whether it arrived is found once, however often it is told again",
-    async run({ channel, play, found }) {
+    async run({ channel, play, found, hasNoIds = false }) {
       await play({ kind: "hang up" });
       strictEqual((await channel.tell(buildNotice(), never())).ok, false);
       strictEqual((await channel.tell(buildNotice(), never())).ok, false);
       await play({ kind: "accept" });
       deepStrictEqual(await channel.tell(buildNotice(), never()), { ok: true });
       deepStrictEqual(await channel.tell(buildNotice(), never()), { ok: true });
-      strictEqual(found(), 1);
+      // Without an id, coming twice is better than not at all.
+      if (!hasNoIds) strictEqual(found(), 1);
     },
   },
   {
@@ -198,6 +211,52 @@ export const channelContract: readonly ChannelCase[] = [
     async run({ channel, play, readsAnswers = false }) {
       await play({ kind: "flood" });
       strictEqual((await channel.tell(buildNotice(), never())).ok, !readsAnswers);
+    },
+  },
+  {
+    name: "a second answer is not taken for the answer to another message",
+    async run({ channel, play, arrived }) {
+      await play({ kind: "answer twice" });
+      deepStrictEqual(await channel.tell(buildNotice(), never()), { ok: true });
+      strictEqual(arrived().length, 1);
+      await play({ kind: "fail" });
+      const other = buildNotice({ id: "msg_2", type: "confirmation.escalated", sequence: 8 });
+      strictEqual((await channel.tell(other, never())).ok, false);
+    },
+  },
+  {
+    name: "what would hide or reorder text is written out",
+    async run({ channel, play, arrived, sendsData = false }) {
+      await play({ kind: "accept" });
+      const { about } = buildNotice();
+      const hostile = {
+        ...about,
+        tool: TRICKS,
+        hint: TRICKS,
+        agent: TRICKS,
+        user: TRICKS,
+        args: { [TRICKS]: TRICKS },
+      };
+      deepStrictEqual(await channel.tell(buildNotice({ about: hostile }), never()), { ok: true });
+      const [message] = arrived();
+      ok(message !== undefined);
+      if (!sendsData) ok(!HIDDEN.test(message.text), message.text);
+    },
+  },
+  {
+    name: "what does not fit arrives shortened, with the link to all of it",
+    async run({ channel, play, arrived, sendsOnlyIds = false, most = Number.POSITIVE_INFINITY }) {
+      await play({ kind: "accept" });
+      const { about } = buildNotice();
+      const many = Object.fromEntries(
+        Array.from({ length: 200 }, (_, place) => [`field ${place}`, "y\u{1F600}"]),
+      );
+      const args = { ...many, letter: "x".repeat(300_000) };
+      const large = { ...about, tool: "t\u202E".repeat(1_000), hint: "h\u{1F600}".repeat(5_000), args };
+      deepStrictEqual(await channel.tell(buildNotice({ about: large }), never()), { ok: true });
+      const { text } = arrived()[0] ?? { text: "" };
+      ok(text.length <= most, `${text.length} characters`);
+      ok(text.includes(sendsOnlyIds ? "adk-1" : "/#/confirmations/adk-1"));
     },
   },
 ];

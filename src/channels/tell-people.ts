@@ -61,16 +61,14 @@ export async function tellPeople(telling: Telling): Promise<Told> {
   return withHeld(failures, muted.held);
 }
 
-/** Whom the notice concerns. Later ones concern those who were asked and are still known. */
+/** Whom the notice concerns. What became of a question concerns those who were asked and are still known. */
 function targetsOf({ recipients, notice }: Telling, to: SentMessages["to"]): readonly string[] {
   const { about, type } = notice;
   const { all, asked, operators } = recipients;
   if (!("id" in about)) return operators;
-  const known = all.filter((target) => to[target] !== undefined);
-  if (!ASKING.has(type)) return known;
+  if (!ASKING.has(type)) return all.filter((target) => to[target] !== undefined);
   // A question that is over asks nobody; another notice says how it ended.
-  if (!asks(notice)) return [];
-  return type === "confirmation.requested" ? asked : [...new Set([...asked, ...known])];
+  return asks(notice) ? asked : [];
 }
 
 /** Those whose last attempt is longest ago come first, so that a slow one does not keep the others waiting for ever. */

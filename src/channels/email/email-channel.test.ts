@@ -45,6 +45,7 @@ async function createSubject(): Promise<ChannelSubject> {
     channel,
     readsAnswers: true,
     namesNoTime: true,
+    most: 5_000_000,
     secrets: ["pass", "secret-detail"],
     arrived: () =>
       server.received.map(({ parts }, place) => ({
@@ -134,6 +135,24 @@ test("an escalation asks those who may decide by now, in threads of their own, a
   const megs = server.received.filter(({ to }) => to[0] === MEG.email).map(({ headers }) => headers);
   expect(megs[0]?.get("subject")).toEqual(["Approval of transfer"]);
   expect(megs[1]?.get("in-reply-to")).toEqual(megs[0]?.get("message-id"));
+});
+
+test("whoever is no longer an approver gets no reminder, and hears what became of it", async () => {
+  const { server, channel } = await startMail({ people: [ANA, MEG] });
+  const { about } = buildNotice();
+  const requirements = [{ from: { users: ["ana", "meg"] }, count: 1, approved: 0 }];
+  await channel.tell(buildNotice({ about: { ...about, requirements } }), signal);
+  const left = { ...about, requirements: [{ from: { users: ["meg"] }, count: 1 }] };
+  const denied = { ...left, status: "denied" } as const;
+  await channel.tell(buildNotice({ id: "msg_2", type: "confirmation.reminded", about: left }), signal);
+  await channel.tell(buildNotice({ id: "msg_3", type: "confirmation.decided", about: denied }), signal);
+  expect(mailsIn(server).toSorted()).toEqual([
+    "ana@example.com msg_1 first",
+    "ana@example.com msg_3 reply",
+    "meg@example.com msg_1 first",
+    "meg@example.com msg_2 reply",
+    "meg@example.com msg_3 reply",
+  ]);
 });
 
 test("a request that arrives after a reminder asks nobody a second time", async () => {

@@ -1,15 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { type Answer, status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
+import { playRecipient } from "../../../test/support/http/recipient-play.ts";
+import { status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
 import { createDevice, type Device } from "../../../test/support/push/device.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { type Confirmation, type Ledger, ManualClock, type Principal } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
-import {
-  buildNotice,
-  type ChannelSubject,
-  channelContract,
-  type RecipientPlay,
-} from "../channel.contract.ts";
+import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import type { Channel } from "../channel.ts";
 import { createPushChannel } from "./push-channel.ts";
 
@@ -81,22 +77,6 @@ async function ask(
   return served;
 }
 
-const ANSWERS: { readonly [kind in RecipientPlay["kind"]]?: (play: RecipientPlay) => Answer } = {
-  accept: () => status(201),
-  fail: () => status(500),
-  busy: (play) => status(429, { "retry-after": play.kind === "busy" ? String(play.waitMs / 1_000) : "" }),
-  silence: () => () => {},
-  "hang up": () => (response) => response.destroy(),
-  flood: () => (response) => {
-    response.writeHead(201);
-    const more = (): void => {
-      while (response.write("x".repeat(65_536)));
-      response.once("drain", more);
-    };
-    more();
-  },
-};
-
 async function createSubject(): Promise<ChannelSubject> {
   const { receiver, channel, join, arrived } = await startScene();
   await join(person("ana"), "/t0ken");
@@ -109,11 +89,7 @@ async function createSubject(): Promise<ChannelSubject> {
     secrets: ["t0ken"],
     arrived: messages,
     found: () => new Set(messages().map(({ id }) => id)).size,
-    async play(play) {
-      if (play.kind === "absent") return receiver.close();
-      await receiver.listen();
-      receiver.answer = ANSWERS[play.kind]?.(play) ?? status(201);
-    },
+    play: (play) => playRecipient(receiver, play, 201),
   };
 }
 
@@ -165,6 +141,18 @@ test("a question that is decided while it is being sent is taken away", async ()
   // The outbox tries it again, with what is so by then.
   expect(await channel.tell(buildNotice({ about: over, revision: 8 }), signal)).toEqual({ ok: true });
   expect(arrived().map(([, { is }]) => is)).toEqual(["requested", "over", "over"]);
+});
+
+test("whoever is no longer an approver gets no reminder, and the notification goes when it is decided", async () => {
+  const { channel, join, arrived } = await startScene();
+  await join(person("ana"), "/ana");
+  const requirements = [{ from: { users: ["meg"] }, count: 1, approved: 0 }];
+  await channel.tell(buildNotice(), signal);
+  const about = asking({ requirements });
+  await channel.tell(buildNotice({ id: "msg_2", type: "confirmation.reminded", about }), signal);
+  const over = asking({ requirements, status: "denied" });
+  await channel.tell(buildNotice({ id: "msg_3", type: "confirmation.decided", about: over }), signal);
+  expect(arrived().map(([, { is }]) => is)).toEqual(["requested", "over"]);
 });
 
 test("a message says nothing of what is asked, in its headers neither", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { playRecipient } from "../../../test/support/http/recipient-play.ts";
 import { status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { buildNotice } from "../channel.contract.ts";
+import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import type { Notice } from "../channel.ts";
 import { createRoomChannel, type RoomOptions } from "./room-channel.ts";
 
@@ -20,6 +21,29 @@ function optionsFor(template: RoomOptions["template"], url: string): RoomOptions
   if (template === "telegram") return { name: "room", template, url, chat: "-100123" };
   if (template === "pagerduty") return { name: "room", template, url, routingKey: "R0UT1NG" };
   return { name: "room", template, url };
+}
+
+/** How much the medium takes in one message, as its documentation says. */
+const MOST: { readonly [template in RoomOptions["template"]]: number } = {
+  teams: 28_000,
+  discord: 6_000,
+  telegram: 4_096,
+  pagerduty: 512_000,
+};
+
+async function createSubject(template: RoomOptions["template"]): Promise<ChannelSubject> {
+  const receiver = await receive();
+  return {
+    channel: createRoomChannel(optionsFor(template, `${receiver.url}/t0ken`)),
+    hasNoIds: true,
+    most: MOST[template],
+    secrets: ["t0ken", "R0UT1NG"],
+    // Discord shows what follows a backslash as it is.
+    arrived: () =>
+      receiver.received.map(({ body }) => ({ id: "", text: body.replaceAll(String.raw`\\_`, "_") })),
+    found: () => receiver.received.length,
+    play: (play) => playRecipient(receiver, play),
+  };
 }
 
 async function sentBy(template: RoomOptions["template"], notice: Notice): Promise<Record<string, unknown>> {
@@ -106,6 +130,10 @@ test("PagerDuty has one incident per question: triggered while it waits, resolve
 });
 
 describe.each(["teams", "discord", "telegram", "pagerduty"] as const)("%s", (template) => {
+  test.each(channelContract)("$name", async ({ run }) => {
+    await expect(run(await createSubject(template))).resolves.toBeUndefined();
+  });
+
   test("is told what waits, without arguments", async () => {
     const text = JSON.stringify(await sentBy(template, buildNotice()));
     expect(text).toContain("transfer");

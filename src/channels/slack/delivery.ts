@@ -1,7 +1,8 @@
 import type { SentMessage } from "../../engine/index.ts";
+import { asks } from "../asks.ts";
 import type { Notice, Told } from "../channel.ts";
 import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../failures.ts";
-import { askedAmong, toChannelPrincipal } from "../people.ts";
+import { askedAmong, isAsked, toChannelPrincipal } from "../people.ts";
 import { mutedAmong, withHeld } from "../routing.ts";
 import { subjectOf } from "../subject.ts";
 import { header, section } from "./blocks.ts";
@@ -68,17 +69,22 @@ async function tellTarget(telling: Telling, target: string): Promise<Told> {
 
 /** Shows a card as it is now, and alerts its readers where a change alone is not enough. */
 async function renew(telling: Telling, target: string, card: SentMessage): Promise<Told> {
-  const { notice, settings, muted } = telling;
+  const { notice, muted } = telling;
   const updated = await update(telling, target, card);
   // Whoever got the card by this notice was notified by the card.
   const isMuted = muted.has(personAt(telling, target).person ?? "");
-  const isNews = card.notice !== notice.id && isConfigured(settings, target) && !isMuted;
+  const isNews = card.notice !== notice.id && isConcerned(telling, target) && !isMuted;
   const words = isNews ? alertOf(notice) : undefined;
   return updated.ok && words !== undefined ? alert(telling, { target, card, words }) : updated;
 }
 
-function isConfigured({ people, room }: SlackSettings, target: string): boolean {
-  return target === room || people.some(({ slack }) => slack === target);
+/** A question concerns whoever may decide it now; what became of it, whoever is configured. */
+function isConcerned({ settings: { people, room }, notice }: Telling, target: string): boolean {
+  const { about, known } = notice;
+  if (target === room) return true;
+  const person = people.find(({ slack }) => slack === target);
+  if (person === undefined || !("id" in about) || !asks(notice)) return person !== undefined;
+  return isAsked(about, toChannelPrincipal(person), known);
 }
 
 /** Whose account it is; nobody's if it is a room. */

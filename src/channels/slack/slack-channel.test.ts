@@ -4,7 +4,7 @@ import { SlackStandIn, WORKSPACE } from "../../../test/support/slack/slack-stand
 import type { Confirmation, Ledger } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel, Notice } from "../channel.ts";
 import { isFromSlack, signSlack } from "./signature.ts";
 import { createSlackChannel, type SlackOptions } from "./slack-channel.ts";
 
@@ -156,6 +156,22 @@ test("whoever is no longer configured gets no reminder, and their card is kept c
   const updated = slack.calls.filter(({ method }) => method === "chat.update");
   expect(updated.map(({ args }) => String(args["channel"])).toSorted()).toEqual(["D0ANA", "D0BOB"]);
   expect(slack.messages.slice(2).map(({ channel: place }) => place)).toEqual(["D0ANA"]);
+});
+
+test("whoever is no longer an approver gets no reminder, and their card is kept current", async () => {
+  const people = [
+    { id: "ana", slack: "U0ANA" },
+    { id: "bob", slack: "U0BOB" },
+  ];
+  const { slack, channel } = await startSlack({ people });
+  const asking = (...users: readonly string[]): Notice["about"] =>
+    Object.assign(buildNotice().about, { requirements: [{ from: { users }, count: 1, approved: 0 }] });
+  await channel.tell(buildNotice({ about: asking("ana", "bob") }), signal);
+  const reminder = { id: "msg_2", type: "confirmation.reminded", about: asking("bob") } as const;
+  expect(await channel.tell(buildNotice(reminder), signal)).toEqual({ ok: true });
+  const updated = slack.calls.filter(({ method }) => method === "chat.update");
+  expect(updated.map(({ args }) => String(args["channel"])).toSorted()).toEqual(["D0ANA", "D0BOB"]);
+  expect(slack.messages.slice(2).map(({ channel: place }) => place)).toEqual(["D0BOB"]);
 });
 
 test("after the signal nothing is begun", async () => {

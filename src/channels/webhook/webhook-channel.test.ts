@@ -1,14 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type Answer, status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
+import { playRecipient } from "../../../test/support/http/recipient-play.ts";
+import { status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { ManualClock } from "../../engine/index.ts";
-import {
-  buildNotice,
-  type ChannelSubject,
-  channelContract,
-  type RecipientPlay,
-} from "../channel.contract.ts";
+import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import { createWebhookChannel } from "./webhook-channel.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
@@ -22,35 +18,16 @@ async function receive(): Promise<WebhookReceiver> {
   return receiver;
 }
 
-const ANSWERS: { readonly [kind in RecipientPlay["kind"]]?: (play: RecipientPlay) => Answer } = {
-  accept: () => status(200),
-  fail: () => status(500),
-  busy: (play) => status(429, { "retry-after": play.kind === "busy" ? String(play.waitMs / 1_000) : "" }),
-  silence: () => () => {},
-  "hang up": () => (response) => response.destroy(),
-  flood: () => (response) => {
-    response.writeHead(200);
-    const more = (): void => {
-      while (response.write("x".repeat(65_536)));
-      response.once("drain", more);
-    };
-    more();
-  },
-};
-
 async function createSubject(): Promise<ChannelSubject> {
   const receiver = await receive();
   const url = `${receiver.url}/hooks/t0ken?key=hidden`;
   return {
     channel: createWebhookChannel({ url, secrets: [SECRET] }),
+    sendsData: true,
     secrets: [SECRET, SECRET.slice(6), "t0ken", "hidden"],
     arrived: () => receiver.received.map(({ id, body }) => ({ id, text: body })),
     found: () => new Set(receiver.received.map(({ id }) => id)).size,
-    async play(play) {
-      if (play.kind === "absent") return receiver.close();
-      await receiver.listen();
-      receiver.answer = ANSWERS[play.kind]?.(play) ?? status(200);
-    },
+    play: (play) => playRecipient(receiver, play),
   };
 }
 

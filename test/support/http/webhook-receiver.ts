@@ -18,6 +18,12 @@ export function status(code: number, headers: { readonly [name: string]: string 
   return (response) => response.writeHead(code, headers).end();
 }
 
+/** Answers two times on one connection: a second answer waits there for whoever asks next. */
+export function answerTwice(response: ServerResponse, body = ""): void {
+  const answer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  response.socket?.write(`${answer}${answer}`);
+}
+
 /** A real HTTP server that takes webhooks and does with them what a test says. */
 export class WebhookReceiver extends LoopbackServer {
   readonly #received: Received[] = [];

@@ -114,6 +114,8 @@ export class MailServer {
     if (this.play.kind === "silence") return;
     if (this.play.kind === "hang up") for (const socket of this.#sockets) socket.destroy();
     else done();
+    if (this.play.kind === "answer twice")
+      for (const socket of this.#sockets) socket.write("250 2.0.0 OK\r\n");
   }
 }
 

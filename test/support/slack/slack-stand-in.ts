@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RecipientPlay } from "../../../src/channels/channel.contract.ts";
 import { LoopbackServer } from "../http/loopback-server.ts";
+import { answerTwice } from "../http/webhook-receiver.ts";
 import { faultOf } from "./limits.ts";
 
 export type Json = { readonly [name: string]: unknown };
@@ -74,6 +75,7 @@ export class SlackStandIn extends LoopbackServer {
       : { ok: false, error: "invalid_auth" };
     if (play.kind === "silence") return;
     if (play.kind === "hang up") return void response.destroy();
+    if (play.kind === "answer twice") return answerTwice(response, JSON.stringify(answer));
     response.writeHead(200, {
       "content-type": "application/json; charset=utf-8",
       "x-oauth-scopes": this.scopes,
