@@ -8,11 +8,13 @@ import {
   type Ledger,
   ManualClock,
   OutcomeUnknown,
+  type PolicyVerdict,
 } from "../engine/index.ts";
 import { tryApprove, tryDeny } from "../engine/testing/try-decide.ts";
 import { createLedger } from "../stores/index.ts";
 import type { Channel, Notice, Told } from "./channel.ts";
 import { type Deliveries, type DeliveriesOptions, startDeliveries } from "./delivery.ts";
+import { isFor } from "./notices.ts";
 
 const resources = useResources();
 const STEP_MS = 30;
@@ -207,6 +209,28 @@ describe("what is told", () => {
     await scene.pay("eve");
     await scene.until(() => channel.told.length === 2);
     expect(channel.told[1]?.about.args).toEqual({ to: "eve" });
+  });
+
+  test("a question only by the channels that its rule names, and an unknown outcome by all", async () => {
+    const scene = await createScene();
+    const [slack, email] = [new Recorder("slack"), new Recorder("email")];
+    for (const channel of [slack, email]) await openChannel(scene, channel);
+    const policy = (): PolicyVerdict => ({ outcome: "confirm", reason: "all", notify: ["email"] });
+    const engine = new Engine({ ledger: scene.ledger, clock: scene.clock, policy });
+    const gated = engine.gate("wire", {}, async () => 1);
+    const asked = await gated({}, { key: "k", by: { id: "ana" } });
+    if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
+    expect(asked.confirmation.notify).toEqual(["email"]);
+    scene.deliver({ channels: [slack, email] });
+    await scene.until(() => email.told.length === 1);
+    await engine.deny(asked.confirmation.id, { by: { id: "ana" } });
+    await scene.until(() => email.told.length === 2);
+    await scene.until(async () => (await scene.ledger.outbox.nextDeliveryAt("slack")) === undefined);
+    expect(slack.told).toEqual([]);
+    const { about } = email.told[0] ?? {};
+    if (about === undefined) throw new Error("It was told.");
+    expect(isFor({ type: "call.unknown", about }, slack)).toBe(true);
+    expect(isFor({ type: "confirmation.reminded", about }, slack)).toBe(false);
   });
 
   test("nothing that was before the channel", async () => {

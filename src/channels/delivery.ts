@@ -10,7 +10,7 @@ import {
 } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Channel } from "./channel.ts";
-import { isWanted, noticeTypeOf, readNotice } from "./notices.ts";
+import { isFor, isWanted, noticeTypeOf, readNotice } from "./notices.ts";
 
 /** Options of {@link startDeliveries}. */
 export interface DeliveriesOptions extends Partial<DeliverySettings> {
@@ -60,7 +60,9 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
         settings,
         send: async (delivery, signal) => {
           const notice = await readNotice(ledger, delivery, reading);
-          return notice === undefined ? { ok: true } : channel.tell(notice, signal);
+          return notice === undefined || !isFor(notice, channel)
+            ? { ok: true }
+            : channel.tell(notice, signal);
         },
         onFailure: onFailure ?? (() => {}),
         onError: onError ?? (() => {}),

@@ -79,6 +79,15 @@ export function isWanted(
   return type !== undefined && (keepsCurrent || !CURRENT_ONLY.has(type));
 }
 
+/** Do the rules that ask want this channel to be told? Of an outcome that is unknown, and what it was, every channel is. */
+export function isFor(
+  { about, type }: Pick<Notice, "about" | "type">,
+  { name }: Pick<Channel, "name">,
+): boolean {
+  if (!("id" in about) || about.notify === undefined || !type.startsWith("confirmation.")) return true;
+  return about.notify.includes(name);
+}
+
 /** The notice of a record, with the current state; undefined if nothing is left to send, as after an erasure. */
 export async function readNotice(
   ledger: Ledger,

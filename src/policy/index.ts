@@ -15,3 +15,4 @@ export {
 export { policySchema } from "./json-schema.ts";
 export { LivePolicy } from "./live-policy.ts";
 export { checkPolicy, type PolicyReport, parsePolicy } from "./load.ts";
+export type { PolicySurroundings } from "./read-policy.ts";

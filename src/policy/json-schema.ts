@@ -133,6 +133,9 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
     description:
       "Mails have a link that decides without a login, once. Whoever has the mail can decide. Default: false. Every rule that asks must allow it, and nothing else may ask.",
   },
+  notify: texts(
+    "The channels that are told of the question, such as slack or email. Default: all. The channels of all rules that ask count.",
+  ),
 };
 
 const test: Named<(typeof TEST_MEMBERS)[number]> = {

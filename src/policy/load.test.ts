@@ -32,6 +32,7 @@ rules:
     amendable: [amount]
     grants: { longest: 1h, count: 20, sum: { arg: amount, most: 500.5 } }
     byMail: true
+    notify: [slack, email]
   - id: no-night
     match: { tool: [pay, "refund*"] }
     when: time.hour < 6
@@ -75,6 +76,7 @@ test("a whole file: every member reaches the verdict", () => {
       hint: "Pay 5000 to [redacted]?",
       grants: { forMs: 3_600_000, count: 20, sum: { amount: 500.5 } },
       byMail: true,
+      notify: ["slack", "email"],
     },
     { rule: "watch", outcome: "deny", observe: true, reason: "policy rule watch" },
   ]);
@@ -83,6 +85,18 @@ test("a whole file: every member reaches the verdict", () => {
   expect(policy.person("github:ana")).toBe("ana");
   expect(policy.person("bob")).toBe("bob");
   expect(policy.voteMaxAgeMs).toBe(43_200_000);
+});
+
+test("a channel that does not exist is named, where it is known which there are", () => {
+  const text = "rules:\n  - { id: a, then: confirm, match: { tool: x }, notify: [slack, pager] }\n";
+  const parse = (channels?: readonly string[]): unknown =>
+    parsePolicy("policy.yaml", text, channels === undefined ? {} : { channels });
+  expect(() => parse(["slack", "email"])).toThrow(
+    'policy.yaml:2:65: rule a: notify names the channel "pager", which does not exist; use one of slack, email',
+  );
+  expect(() => parse([])).toThrow("none is configured");
+  expect(() => parse(["slack", "pager"])).not.toThrow();
+  expect(() => parse()).not.toThrow();
 });
 
 test("a rule that could not be judged allows no grants, and no decision by mail", () => {
@@ -170,6 +184,8 @@ test.each<[string, string]>([
     rule("then: confirm", `grants: { longest: 1h, count: 1, sum: { arg: a, most: ${most} } }`),
     "rule a: grants.sum.most must be a number greater than 0 with at most 15 digits",
   ]),
+  [rule("then: deny", "notify: [slack]"), "notify is only for rules with then: confirm"],
+  [rule("then: confirm", "notify: slack"), "rule a: notify must be a list"],
   [rule("then: deny", "byMail: true"), "byMail is only for rules with then: confirm"],
   [rule("then: confirm", "byMail: yes"), "byMail must be true or false"],
   [rule("then: deny", "grants: { longest: 1h, count: 1 }"), "grants is only for rules with then: confirm"],

@@ -2,7 +2,7 @@ import type { PolicySource } from "../engine/index.ts";
 import { problemsError, type YamlProblem } from "../yaml/index.ts";
 import { toPolicySource } from "./policy-source.ts";
 import { runTests } from "./policy-tests.ts";
-import { readPolicy } from "./read-policy.ts";
+import { type PolicySurroundings, readPolicy } from "./read-policy.ts";
 
 /** A policy file's ids and problems, for people who edit it. */
 export interface PolicyReport {
@@ -17,8 +17,8 @@ export interface PolicyReport {
 }
 
 /** Checks a policy file and runs its tests. */
-export function checkPolicy(name: string, text: string): PolicyReport {
-  const read = readPolicy(name, text);
+export function checkPolicy(name: string, text: string, around: PolicySurroundings = {}): PolicyReport {
+  const read = readPolicy(name, text, around);
   if (!read.ok) return { rules: 0, tests: 0, problems: read.problems, failures: [] };
   const { file, tests } = read;
   const failures = runTests(toPolicySource(file), tests);
@@ -27,10 +27,10 @@ export function checkPolicy(name: string, text: string): PolicyReport {
 
 /**
  * The policy in a file's text. Throws `invalid-option` with every problem and its line and column; a test of the file
- * that fails is one too.
+ * that fails is one too, and so is a channel in `notify` that is not among those given.
  */
-export function parsePolicy(name: string, text: string): PolicySource {
-  const read = readPolicy(name, text);
+export function parsePolicy(name: string, text: string, around: PolicySurroundings = {}): PolicySource {
+  const read = readPolicy(name, text, around);
   if (!read.ok) throw problemsError(read.problems);
   const policy = toPolicySource(read.file);
   const failures = runTests(policy, read.tests);

@@ -32,6 +32,8 @@ export interface RuleAsking {
   /** The condition in `grants`: for other calls, nothing is granted. */
   readonly grantsIf?: Expression;
   readonly byMail?: boolean;
+  /** The channels that are told of the question. Absent: all. */
+  readonly notify?: readonly string[];
 }
 
 /** One rule of a policy file. */

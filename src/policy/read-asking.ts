@@ -20,6 +20,7 @@ const ASKING_MEMBERS = [
   "amendable",
   "grants",
   "byMail",
+  "notify",
 ] as const;
 
 /** Reads how a rule of `confirm` asks. Other rules ask nobody, so there these members are problems. */
@@ -46,6 +47,7 @@ export function readAsking(source: YamlSource, members: Members, scope: AskingSc
     ...defined("amendable", members.texts("amendable")),
     ...readGrants(source, members.get("grants"), `${what}: grants`),
     ...defined("byMail", members.flag("byMail")),
+    ...defined("notify", readNotify(source, members.get("notify"), scope)),
     ...defined("hint", readHint(source, members.get("hint"), `${what}: hint`)),
   };
 }
@@ -62,6 +64,24 @@ function readHint(source: YamlSource, node: Node | undefined, what: string): str
   if (node === undefined || hint === undefined) return undefined;
   const flaw = flawOfHint(hint);
   return flaw === undefined ? hint : source.problemIn(node, flaw.offset, `${what}: ${flaw.message}`);
+}
+
+/** Which channels are there is known where the file is loaded for them; elsewhere, every name is taken. */
+function readNotify(
+  source: YamlSource,
+  node: Node | undefined,
+  { what, channels }: AskingScope,
+): readonly string[] | undefined {
+  if (node === undefined) return undefined;
+  return source.list(node, `${what}: notify`, (entry) => {
+    const name = source.text(entry, `an entry of ${what}: notify`);
+    if (name === undefined || channels === undefined || channels.has(name)) return name;
+    const known = channels.size === 0 ? "none is configured" : `use one of ${[...channels].join(", ")}`;
+    return source.problem(
+      entry,
+      `${what}: notify names the channel "${name}", which does not exist; ${known}`,
+    );
+  });
 }
 
 function readRequire(

@@ -17,13 +17,19 @@ export const POLICY_MEMBERS = ["groups", "people", "timeZone", "voteMaxAge", "ru
 const LONGEST_FILE = 1_048_576;
 const MOST_RULES = 10_000;
 
+/** What a policy file may refer to outside of itself. */
+export interface PolicySurroundings {
+  /** The names of the channels, which `notify` refers to. Not given: every name is taken. */
+  readonly channels?: readonly string[];
+}
+
 /** Reads a policy file. What is not understood is a problem, never left out. */
-export function readPolicy(name: string, text: string): ReadPolicy {
+export function readPolicy(name: string, text: string, { channels }: PolicySurroundings = {}): ReadPolicy {
   if (text.length > LONGEST_FILE) return tooMuch(name, `the file has more than ${LONGEST_FILE} characters`);
   const source = new YamlSource(name, text, { refuseNulls: true });
   const [root, second] = source.documents;
   if (second !== undefined) source.problem(second, "a policy is one document; remove the second one");
-  const read = root === undefined ? undefined : readRoot(source, root);
+  const read = root === undefined ? undefined : readRoot(source, root, channels && new Set(channels));
   if (read === undefined || source.problems.length > 0) return { ok: false, problems: source.problems };
   return { ok: true, ...read };
 }
@@ -32,7 +38,11 @@ function tooMuch(file: string, message: string): ReadPolicy {
   return { ok: false, problems: [{ file, line: 1, column: 1, message }] };
 }
 
-function readRoot(source: YamlSource, root: Node): Omit<ReadPolicy & { ok: true }, "ok"> | undefined {
+function readRoot(
+  source: YamlSource,
+  root: Node,
+  channels: ReadonlySet<string> | undefined,
+): Omit<ReadPolicy & { ok: true }, "ok"> | undefined {
   const members = source.map(root, "a policy", POLICY_MEMBERS);
   const value = members && source.json(root, "the policy");
   if (members === undefined || value === undefined || !isJsonObject(value)) return undefined;
@@ -40,7 +50,7 @@ function readRoot(source: YamlSource, root: Node): Omit<ReadPolicy & { ok: true 
   const persons = readPeople(source, members.get("people"));
   const zone = readZone(source, members.get("timeZone"));
   const voteMaxAgeMs = members.duration("voteMaxAge");
-  const rules = readRules(source, members.need("rules"), { groups, persons });
+  const rules = readRules(source, members.need("rules"), { groups, persons, channels });
   const testList = members.get("tests");
   const tests =
     testList === undefined ? [] : source.list(testList, "tests", (node) => readTest(source, node, rules));

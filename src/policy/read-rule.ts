@@ -9,6 +9,8 @@ import { readAsking } from "./read-asking.ts";
 export interface RuleScope {
   readonly groups: ReadonlyMap<string, Approvers>;
   readonly persons: ReadonlyMap<string, string>;
+  /** The channels that there are, if that is known. */
+  readonly channels?: ReadonlySet<string> | undefined;
 }
 
 export const RULE_MEMBERS = [
@@ -29,6 +31,7 @@ export const RULE_MEMBERS = [
   "amendable",
   "grants",
   "byMail",
+  "notify",
 ] as const;
 export const MATCH_MEMBERS = ["tool", "app", "agent", "user", "mcpServer", "annotations"] as const;
 /** The annotations of MCP, and what a server means that does not set them. */

@@ -26,6 +26,14 @@ export interface CreatedChannels {
   readonly newSecret?: string;
 }
 
+/** The names of the configured channels, as rules and people name them. */
+export function channelNames({ channels, webhook }: ChannelChoice): readonly string[] {
+  const { slack, email, push, rooms = [] } = channels;
+  const given = { webhook, slack, email, push };
+  const own = Object.entries(given).flatMap(([name, channel]) => (channel === undefined ? [] : [name]));
+  return [...own, ...rooms.map(({ name }) => name)];
+}
+
 /** The configured channels, on a ledger. Throws `invalid-option`. */
 export async function createChannels(ledger: Ledger, choice: ChannelChoice): Promise<CreatedChannels> {
   const { slack, email, push, rooms = [], siem } = choice.channels;

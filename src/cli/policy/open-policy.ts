@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Ledger } from "../../engine/index.ts";
-import { LivePolicy, parsePolicy } from "../../policy/index.ts";
+import { LivePolicy, type PolicySurroundings, parsePolicy } from "../../policy/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Flags, Invocation } from "../command.ts";
 import { PolicyProblems } from "./policy-problems.ts";
@@ -36,16 +36,19 @@ export interface FollowedPolicy {
   stop(): void;
 }
 
-/** Reads the policy. Throws `invalid-option` if it cannot be used: nothing starts without its rules. */
-export function openPolicy(file: string): FollowedPolicy {
+/**
+ * Reads the policy. Throws `invalid-option` if it cannot be used: nothing starts without its rules. If it is known which
+ * channels there are, rules may name no others.
+ */
+export function openPolicy(file: string, around: PolicySurroundings = {}): FollowedPolicy {
   const first = textOf(file);
-  const policy = new LivePolicy(parsePolicy(file, first));
+  const policy = new LivePolicy(parsePolicy(file, first, around));
   let timer: NodeJS.Timeout | undefined;
   return {
     policy,
     follow(ledger, listener) {
       const follower = new Follower(
-        { file, policy, listener, problems: new PolicyProblems(ledger, file) },
+        { file, policy, listener, around, problems: new PolicyProblems(ledger, file) },
         first,
       );
       follower.begin();
@@ -59,6 +62,7 @@ interface Following {
   readonly file: string;
   readonly policy: LivePolicy;
   readonly listener: PolicyListener;
+  readonly around: PolicySurroundings;
   readonly problems: PolicyProblems;
 }
 
@@ -97,10 +101,10 @@ class Follower {
   }
 
   #use(text: string): void {
-    const { file, policy, listener, problems } = this.#following;
+    const { file, policy, listener, around, problems } = this.#following;
     try {
       if (text.startsWith("\0")) throw new CountersignError("invalid-option", text.slice(1));
-      const next = parsePolicy(file, text);
+      const next = parsePolicy(file, text, around);
       policy.replace(next);
       listener.replaced(file, next.version);
       problems.clear();

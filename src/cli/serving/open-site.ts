@@ -12,7 +12,7 @@ import {
   type LoadedAgent,
   type LoadedAgents,
 } from "../agents/load-agents.ts";
-import { createChannels } from "../channels/create-channels.ts";
+import { channelNames, createChannels } from "../channels/create-channels.ts";
 import { openPolicy, type PolicyListener } from "../policy/open-policy.ts";
 import { replayPolicy } from "../policy/replay-policy.ts";
 import { openA2a } from "./open-a2a.ts";
@@ -44,7 +44,8 @@ export async function openSite(
   { log, lenient }: Pick<Opening, "log" | "lenient">,
 ): Promise<OpenSite> {
   // First of all: a server without its rules must not start.
-  const followed = options.policy === undefined ? undefined : openPolicy(options.policy);
+  const channels = channelNames(options);
+  const followed = options.policy === undefined ? undefined : openPolicy(options.policy, { channels });
   const { migrate, listenUrl } = options;
   const ledger = await createLedger(options.ledger, {
     migrate,

@@ -42,7 +42,7 @@ export function questionFor(
   ruling: Ruling,
   notes: CardNotes,
 ): Question {
-  const { why, authorOnly, policy } = ruling;
+  const { why, authorOnly, policy, notify } = ruling;
   const { expiresInMs, approvers } = tool.confirmation;
   const shown = cardFor(tool, parsed.value, { ...notes, why, authorOnly }, ruling);
   return {
@@ -54,6 +54,7 @@ export function questionFor(
     ...expiryOf(expiresInMs, ruling),
     ...grantable(ruling, shown),
     ...(isMailable(tool, ruling, shown) ? { byMail: true } : {}),
+    ...(notify === undefined ? {} : { notify }),
   };
 }
 

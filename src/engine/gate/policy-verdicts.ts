@@ -67,9 +67,12 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
 function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
   const what = `The policy rule "${rule}"`;
   const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1 } = verdict;
+  const { notify = [] } = verdict;
   try {
     const odd = flawOfGrants(verdict);
     if (odd !== undefined) return `${what} has grants that mean nothing: ${odd}.`;
+    if (!Array.isArray(notify) || notify.some((name) => typeof name !== "string"))
+      return `${what} has a \`notify\` that is not a list of names of channels.`;
     checkAsking(what, {
       ...(approvers === undefined ? {} : { approvers }),
       ...(expiresInMs === undefined ? {} : { expiresInMs }),

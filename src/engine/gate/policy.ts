@@ -80,6 +80,8 @@ export interface AskingTerms {
   readonly grants?: GrantLimits;
   /** A link in a mail may decide without a login. Default: false. Everything that asks must allow it. */
   readonly byMail?: boolean;
+  /** The channels that are told of the question. Absent: all. The channels of all rules that ask count. */
+  readonly notify?: readonly string[];
 }
 
 /**

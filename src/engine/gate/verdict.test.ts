@@ -156,6 +156,24 @@ describe("an escalation is for what its own rule requires", () => {
   });
 });
 
+describe("the channels that are told of a question", () => {
+  const asking = (...channels: readonly string[]): Verdict => ({
+    ...verdict("policy", "confirm"),
+    notify: channels,
+  });
+
+  test("are those of all rules that ask, whatever else asks", () => {
+    expect(rule([asking("slack"), asking("email", "slack")]).notify).toEqual(["email", "slack"]);
+    expect(rule([asking("slack"), verdict("tool", "confirm")]).notify).toEqual(["slack"]);
+    expect(rule([asking()]).notify).toEqual([]);
+  });
+
+  test("are all of them where a rule names none, or no rule asks", () => {
+    expect(rule([asking("slack"), verdict("policy", "confirm")]).notify).toBeUndefined();
+    expect(rule([verdict("tool", "confirm")]).notify).toBeUndefined();
+  });
+});
+
 describe("a link in a mail may decide", () => {
   const byMail = { ...verdict("policy", "confirm"), byMail: true };
 

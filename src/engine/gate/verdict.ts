@@ -42,6 +42,8 @@ export interface Ruling {
   readonly askedBy?: readonly string[];
   /** A link in a mail may decide without a login. */
   readonly byMail?: true;
+  /** The channels that are told of the question; undefined if all are. */
+  readonly notify?: readonly string[];
   /** Which rules of which policies applied, for the record. */
   readonly policy?: readonly PolicyNote[];
   /** Only gates that the tool's own author set: what `withoutProvider: "run"` may answer. */
@@ -64,6 +66,7 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
     ...termsOf(asking),
     ...grantsOf(asking),
     ...(asking.every(allowsMail) ? { byMail: true } : {}),
+    ...notifiedBy(asking),
     authorOnly: asking.every(({ source }) => AUTHORS_OWN.has(source)),
   };
 }
@@ -82,6 +85,14 @@ function grantsOf(asking: readonly Verdict[]): Pick<Ruling, "grants" | "askedBy"
 /** Only a rule can allow it: what an author, a manifest, a hook or a remote agent asks for needs a login. */
 function allowsMail({ source, byMail }: Verdict): boolean {
   return source === "policy" && byMail === true;
+}
+
+/** Only rules name channels. One that names none wants all of them. */
+function notifiedBy(asking: readonly Verdict[]): Pick<Ruling, "notify"> {
+  const lists = asking.filter(({ source }) => source === "policy").map(({ notify }) => notify);
+  const named = lists.filter((list) => list !== undefined);
+  if (lists.length === 0 || named.length < lists.length) return {};
+  return { notify: [...new Set(named.flat())].toSorted() };
 }
 
 function nameOf({ source, rule: id, why }: Verdict): string {

@@ -56,6 +56,8 @@ export interface QuestionAsked extends AboutQuestion {
   readonly grants?: GrantLimits;
   /** A link in a mail may decide it without a login. */
   readonly byMail?: true;
+  /** The channels that are told of it; all if absent. */
+  readonly notify?: readonly string[];
 }
 
 /** Which rules applied to a call that nobody was asked about. */

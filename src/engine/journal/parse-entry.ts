@@ -185,6 +185,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     policy: optional(policyNotes),
     grants: optional(grantLimits),
     byMail: optional(yes),
+    notify: optional(texts),
   },
   "confirmation-approved": {
     ...aboutQuestion,

@@ -284,6 +284,8 @@ export interface ConfirmationRecord {
   readonly askedBy?: readonly string[];
   /** A link in a mail may decide it without a login. */
   readonly byMail?: true;
+  /** The channels that are told of it; all if absent. */
+  readonly notify?: readonly string[];
   /** When people are reminded, and whether that was done; in the order of time. */
   readonly reminders?: readonly { readonly at: number; readonly sent: boolean }[];
   /** Who may fill in from when on; in the order of time. */

@@ -35,6 +35,8 @@ export interface Question {
   readonly askedBy?: readonly string[];
   /** A link in a mail may decide it without a login. */
   readonly byMail?: true;
+  /** The channels that are told of it; all if absent. */
+  readonly notify?: readonly string[];
 }
 
 /** People who may fill in after a time, and for which requirements of the question, by their index. */
@@ -93,6 +95,7 @@ export function newConfirmation(
     ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
     ...(question.denials === undefined ? {} : { denials: question.denials }),
     ...offersOf(question),
+    ...(question.notify === undefined ? {} : { notify: question.notify }),
     ...plansOf(question, now),
     votes: [],
   };
@@ -210,5 +213,6 @@ function requestBody(
     ...(confirmation.policy === undefined ? {} : { policy: confirmation.policy }),
     ...(confirmation.grants === undefined ? {} : { grants: confirmation.grants }),
     ...(confirmation.byMail === undefined ? {} : { byMail: confirmation.byMail }),
+    ...(confirmation.notify === undefined ? {} : { notify: confirmation.notify }),
   };
 }

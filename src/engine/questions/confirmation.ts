@@ -71,6 +71,8 @@ export interface Confirmation {
   readonly grants?: GrantLimits;
   /** A link in a mail may decide it without a login. */
   readonly byMail?: true;
+  /** The channels that are told of it; all if absent. */
+  readonly notify?: readonly string[];
   /** When people are reminded. */
   readonly reminders?: readonly string[];
   /** Who may decide in the place of others, from `at` on. `reached`: people were told. */
@@ -223,12 +225,14 @@ function cardOf({
 function plansOf({
   grants,
   byMail,
+  notify,
   reminders,
   escalations,
-}: ConfirmationRecord): Pick<Confirmation, "grants" | "byMail" | "reminders" | "escalations"> {
+}: ConfirmationRecord): Pick<Confirmation, "grants" | "byMail" | "notify" | "reminders" | "escalations"> {
   return {
     ...(grants === undefined ? {} : { grants }),
     ...(byMail === undefined ? {} : { byMail }),
+    ...(notify === undefined ? {} : { notify }),
     ...(reminders === undefined ? {} : { reminders: reminders.map(({ at }) => iso(at)) }),
     ...(escalations === undefined
       ? {}

@@ -130,6 +130,9 @@ export const confirmationSchema: z.ZodType = z
     byMail: z.literal(true).optional().openapi({
       description: "A link in a mail may decide it without a login.",
     }),
+    notify: z.array(z.string()).optional().openapi({
+      description: "The channels that are told of it; all if absent.",
+    }),
     reminders: z.array(time).optional(),
     escalations: z
       .array(

@@ -161,6 +161,7 @@ const confirmation: Required<ConfirmationRecord> = {
   grants: { forMs: 3, count: 4, sum: { amount: 500 } },
   askedBy: ["policy: big", "tool"],
   byMail: true,
+  notify: ["slack", "email"],
   reminders: [{ at: 13, sent: true }],
   escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", fills: [0], reached: false }],
   mac: "mac",
