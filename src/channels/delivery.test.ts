@@ -108,6 +108,10 @@ async function stopped(deliveries: Deliveries, clock: ManualClock): Promise<void
   while ((await Promise.race([stopping, passing()])) !== "stopped");
 }
 
+function byEmailOnly(): PolicyVerdict {
+  return { outcome: "confirm", reason: "all", notify: ["email"] };
+}
+
 /** A channel that stands where the journal ends now. */
 async function openChannel(scene: Scene, channel: Channel): Promise<void> {
   await scene.ledger.outbox.channelPlace(channel.name);
@@ -215,8 +219,7 @@ describe("what is told", () => {
     const scene = await createScene();
     const [slack, email] = [new Recorder("slack"), new Recorder("email")];
     for (const channel of [slack, email]) await openChannel(scene, channel);
-    const policy = (): PolicyVerdict => ({ outcome: "confirm", reason: "all", notify: ["email"] });
-    const engine = new Engine({ ledger: scene.ledger, clock: scene.clock, policy });
+    const engine = new Engine({ ledger: scene.ledger, clock: scene.clock, policy: byEmailOnly });
     const gated = engine.gate("wire", {}, async () => 1);
     const asked = await gated({}, { key: "k", by: { id: "ana" } });
     if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);

@@ -89,14 +89,14 @@ test("a whole file: every member reaches the verdict", () => {
 
 test("a channel that does not exist is named, where it is known which there are", () => {
   const text = "rules:\n  - { id: a, then: confirm, match: { tool: x }, notify: [slack, pager] }\n";
-  const parse = (channels?: readonly string[]): unknown =>
+  const load = (channels?: readonly string[]): unknown =>
     parsePolicy("policy.yaml", text, channels === undefined ? {} : { channels });
-  expect(() => parse(["slack", "email"])).toThrow(
+  expect(() => load(["slack", "email"])).toThrow(
     'policy.yaml:2:65: rule a: notify names the channel "pager", which does not exist; use one of slack, email',
   );
-  expect(() => parse([])).toThrow("none is configured");
-  expect(() => parse(["slack", "pager"])).not.toThrow();
-  expect(() => parse()).not.toThrow();
+  expect(() => load([])).toThrow("none is configured");
+  expect(() => load(["slack", "pager"])).not.toThrow();
+  expect(() => load()).not.toThrow();
 });
 
 test("a rule that could not be judged allows no grants, and no decision by mail", () => {

@@ -143,7 +143,7 @@ function readSetAside(value: JsonValue | undefined): Pick<Place, "setAside"> {
   const records = newest.flatMap((record): readonly SetAside[] => {
     const { seq, id, at, reason } = isJsonObject(record) ? record : {};
     const isWhole = typeof seq === "number" && typeof at === "number";
-    return isWhole ? [{ seq, at, id: String(id), reason: String(reason) }] : [];
+    return isWhole && typeof id === "string" && typeof reason === "string" ? [{ seq, at, id, reason }] : [];
   });
   return { setAside: { count, newest: records } };
 }

@@ -253,7 +253,7 @@ test("a batch that is too large is halved, and a single record is tried again", 
 });
 
 /** An address that refuses one record, by its number, and takes all others. */
-function refusing(receiver: WebhookReceiver, isRefused: (seq: number) => boolean, code = 400): void {
+function refuse(receiver: WebhookReceiver, isRefused: (seq: number) => boolean, code = 400): void {
   receiver.answer = (response, received) =>
     status(parseLines(received.body).some(({ seq }) => isRefused(seq)) ? code : 204)(response, received);
 }
@@ -275,7 +275,7 @@ test.each([400, 403, 413, 422])(
     const all = await journal();
     const odd = all[2] ?? 0;
     const isRefused = (seq: number): boolean => seq === odd;
-    refusing(receiver, isRefused, code);
+    refuse(receiver, isRefused, code);
     start({ url: receiver.url });
     await until(() => taken(receiver, isRefused).length === 4, WAIT_MS);
     await until(async () => (await listSetAside(ledger.items)).length === 1, WAIT_MS);
@@ -291,7 +291,7 @@ test("an address that refuses everything is waited for, and nothing is left out"
   const { pay, start, until, journal, problems, ledger } = await createScene();
   const receiver = await receive();
   for (const key of ["a", "b", "c"]) await pay(key);
-  refusing(receiver, () => true, 401);
+  refuse(receiver, () => true, 401);
   start({ url: receiver.url });
   await until(() => problems.some((problem) => problem.includes("Nothing is left out")), WAIT_MS);
   receiver.answer = status(204);
@@ -309,7 +309,7 @@ test("the last record waits, though it is refused: nothing is held up by it", as
   await pay("a");
   const [first] = await journal();
   const isRefused = (seq: number): boolean => seq === first;
-  refusing(receiver, isRefused);
+  refuse(receiver, isRefused);
   start({ url: receiver.url });
   await until(() => problems.some((problem) => problem.includes("Nothing is left out")), WAIT_MS);
   expect(await listSetAside(ledger.items)).toEqual([]);
@@ -327,7 +327,7 @@ test.each([true, false])(
       for (const key of ["a", "b", "c"]) await pay(key);
       const odd = (await journal())[1];
       const isRefused = (seq: number): boolean => seq === odd;
-      refusing(receiver, isRefused);
+      refuse(receiver, isRefused);
       let died = false;
       const store = wrapLedger(ledger, { items: dyingStore(ledger, { writes, committed }).items });
       const dying = createSiem({ ledger: store, clock, url: receiver.url }).start({

@@ -158,14 +158,18 @@ test("whoever is no longer configured gets no reminder, and their card is kept c
   expect(slack.messages.slice(2).map(({ channel: place }) => place)).toEqual(["D0ANA"]);
 });
 
+/** A question to these people. */
+function asking(...users: readonly string[]): Notice["about"] {
+  const requirements = [{ from: { users }, count: 1, approved: 0 }];
+  return Object.assign(buildNotice().about, { requirements });
+}
+
 test("whoever is no longer an approver gets no reminder, and their card is kept current", async () => {
   const people = [
     { id: "ana", slack: "U0ANA" },
     { id: "bob", slack: "U0BOB" },
   ];
   const { slack, channel } = await startSlack({ people });
-  const asking = (...users: readonly string[]): Notice["about"] =>
-    Object.assign(buildNotice().about, { requirements: [{ from: { users }, count: 1, approved: 0 }] });
   await channel.tell(buildNotice({ about: asking("ana", "bob") }), signal);
   const reminder = { id: "msg_2", type: "confirmation.reminded", about: asking("bob") } as const;
   expect(await channel.tell(buildNotice(reminder), signal)).toEqual({ ok: true });

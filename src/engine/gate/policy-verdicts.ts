@@ -67,12 +67,9 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
 function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
   const what = `The policy rule "${rule}"`;
   const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1 } = verdict;
-  const { notify = [] } = verdict;
   try {
-    const odd = flawOfGrants(verdict);
-    if (odd !== undefined) return `${what} has grants that mean nothing: ${odd}.`;
-    if (!Array.isArray(notify) || notify.some((name) => typeof name !== "string"))
-      return `${what} has a \`notify\` that is not a list of names of channels.`;
+    const odd = oddTerm(verdict);
+    if (odd !== undefined) return `${what} has ${odd}.`;
     checkAsking(what, {
       ...(approvers === undefined ? {} : { approvers }),
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
@@ -92,8 +89,13 @@ function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
   }
 }
 
-function flawOfGrants({ grants }: PolicyVerdict): string | undefined {
-  return grants === undefined ? undefined : flawOfLimits(grants);
+// A policy may be plain JavaScript.
+function oddTerm({ grants, notify }: PolicyVerdict): string | undefined {
+  const odd = grants === undefined ? undefined : flawOfLimits(grants);
+  if (odd !== undefined) return `grants that mean nothing: ${odd}`;
+  const given: unknown = notify ?? [];
+  const isNames = Array.isArray(given) && given.every((name) => typeof name === "string");
+  return isNames ? undefined : "a `notify` that is not a list of names of channels";
 }
 
 function toVerdict(verdict: PolicyVerdict): Verdict {

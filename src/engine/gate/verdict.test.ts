@@ -156,20 +156,19 @@ describe("an escalation is for what its own rule requires", () => {
   });
 });
 
-describe("the channels that are told of a question", () => {
-  const asking = (...channels: readonly string[]): Verdict => ({
-    ...verdict("policy", "confirm"),
-    notify: channels,
-  });
+function notifying(...channels: readonly string[]): Verdict {
+  return { ...verdict("policy", "confirm"), notify: channels };
+}
 
+describe("the channels that are told of a question", () => {
   test("are those of all rules that ask, whatever else asks", () => {
-    expect(rule([asking("slack"), asking("email", "slack")]).notify).toEqual(["email", "slack"]);
-    expect(rule([asking("slack"), verdict("tool", "confirm")]).notify).toEqual(["slack"]);
-    expect(rule([asking()]).notify).toEqual([]);
+    expect(rule([notifying("slack"), notifying("email", "slack")]).notify).toEqual(["email", "slack"]);
+    expect(rule([notifying("slack"), verdict("tool", "confirm")]).notify).toEqual(["slack"]);
+    expect(rule([notifying()]).notify).toEqual([]);
   });
 
   test("are all of them where a rule names none, or no rule asks", () => {
-    expect(rule([asking("slack"), verdict("policy", "confirm")]).notify).toBeUndefined();
+    expect(rule([notifying("slack"), verdict("policy", "confirm")]).notify).toBeUndefined();
     expect(rule([verdict("tool", "confirm")]).notify).toBeUndefined();
   });
 });
