@@ -140,8 +140,8 @@ test("an escalation asks those who may decide by now, in threads of their own, a
 test("whoever is no longer an approver gets no reminder, and hears what became of it", async () => {
   const { server, channel } = await startMail({ people: [ANA, MEG] });
   const { about } = buildNotice();
-  const requirements = [{ from: { users: ["ana", "meg"] }, count: 1, approved: 0 }];
-  await channel.tell(buildNotice({ about: { ...about, requirements } }), signal);
+  const both = { ...about, requirements: [{ from: { users: ["ana", "meg"] }, count: 1 }] };
+  await channel.tell(buildNotice({ about: both }), signal);
   const left = { ...about, requirements: [{ from: { users: ["meg"] }, count: 1 }] };
   const denied = { ...left, status: "denied" } as const;
   await channel.tell(buildNotice({ id: "msg_2", type: "confirmation.reminded", about: left }), signal);
