@@ -54,10 +54,13 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "step-failed": undefined,
   "delegation-made": undefined,
   "delegation-revoked": undefined,
+  "hold-placed": undefined,
+  "hold-released": undefined,
   "run-cancelled": undefined,
   "session-imported": undefined,
   "session-deleted": undefined,
   "session-pruned": undefined,
+  "retention-run": undefined,
 };
 const CURRENT_ONLY: ReadonlySet<NoticeType> = new Set(["confirmation.voted", "call.ended"]);
 const ID_LENGTH = 32;

@@ -44,6 +44,25 @@ export async function actingHere(
   );
 }
 
+/**
+ * Whoever has the ledger's file is its operator. Where people log in, that must be said aloud, and is recorded. `instead`
+ * says what people do there.
+ */
+export async function operatorHere(
+  engine: Engine,
+  invocation: Invocation,
+  instead: string,
+): Promise<ActingHere> {
+  const by = { ...localPrincipal(), scopes: ["decide", "admin"] };
+  const login = await loginOf(engine, invocation);
+  if (login === undefined) return { by, via: VIA };
+  if (invocation.flags.has("break-glass")) return { by, via: VIA_BREAK_GLASS };
+  throw new CountersignError(
+    "forbidden",
+    `People log in to this ledger (${login})${instead}. --break-glass does it here anyway, and is recorded.`,
+  );
+}
+
 /** How people log in to this ledger, according to its last server or the environment; undefined if they do not. */
 export async function loginOf({ ledger }: Engine, { env }: Invocation): Promise<string | undefined> {
   const wanted = env["COUNTERSIGN_AUTH"] || "none";

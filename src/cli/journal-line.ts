@@ -134,10 +134,13 @@ const LINES: EntryTable<Line> = {
     as: `for ${from} to ${to} until ${new Date(until).toISOString()}`,
   }),
   "delegation-revoked": ({ by, from, to }) => ({ who: by.id, as: `for ${from} to ${to}` }),
+  "hold-placed": ({ by, on, name, reason }) => ({ who: by.id, as: `on the ${on} ${name}`, reason }),
+  "hold-released": ({ by, hold, reason }) => ({ who: by.id, as: hold, reason }),
   "run-cancelled": why,
   "session-imported": who,
   "session-deleted": who,
   "session-pruned": nothing,
+  "retention-run": ({ by, erased, held }) => ({ who: by.id, as: `${erased} sessions erased, ${held} held` }),
 };
 
 /** Is the record about this call, or a question about it? */

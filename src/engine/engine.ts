@@ -1,6 +1,7 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import {
   headText,
+  type PruneListener,
   prune,
   type SessionVerification,
   seal,
@@ -288,9 +289,9 @@ export class Engine {
     return deleteSession(this.#parts, name, { by: toPrincipal(by), ...(once && { once }) });
   }
 
-  /** Erases sessions without activity for this long and with nothing open. */
-  async prune(olderThanMs: number, onPruned?: (count: number) => void): Promise<number> {
-    return prune(this.#parts, olderThanMs, onPruned);
+  /** Erases sessions without activity for this long, with nothing open, and under no legal hold. */
+  async prune(olderThanMs: number, listener?: PruneListener): Promise<number> {
+    return prune(this.#parts, olderThanMs, listener);
   }
 
   /**

@@ -153,6 +153,7 @@ export {
   type Verdict as GateVerdict,
 } from "./gate/index.ts";
 export type { Grant, GrantStatus, GrantTerms } from "./grants/index.ts";
+export { allHolds, type Hold, type HoldTarget, placeHold, releaseHold } from "./holds/index.ts";
 export type { Amendment, AskingRules, Host, HostedApp, LiveTool, StoredCall } from "./host.ts";
 export {
   commitsBetween,
@@ -318,6 +319,15 @@ export {
   toConfirmation,
   withdrawTurn,
 } from "./questions/index.ts";
+export {
+  type Planned,
+  planRetention,
+  type RetentionReport,
+  type RetentionRules,
+  type RetentionRun,
+  readProgress,
+  runRetention,
+} from "./retention/index.ts";
 export {
   type CallPlan,
   type MessageInput,

@@ -29,9 +29,12 @@ const KINDS: { readonly [kind in JournalKind]?: Classified } = {
   "grant-revoked": { activity: "delete" },
   "delegation-made": { activity: "create" },
   "delegation-revoked": { activity: "delete" },
+  "hold-placed": { activity: "create" },
+  "hold-released": { activity: "delete" },
   "session-imported": { activity: "create" },
   "session-deleted": { activity: "delete" },
   "session-pruned": { activity: "delete" },
+  "retention-run": { activity: "delete" },
 };
 
 /** The record as an event of the Open Cybersecurity Schema Framework. All that it says is in `unmapped`. */

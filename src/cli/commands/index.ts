@@ -25,6 +25,8 @@ import { prune } from "./prune.ts";
 import { exec } from "./remote/exec.ts";
 import { hook } from "./remote/hook.ts";
 import { permissionPrompt } from "./remote/permission-prompt.ts";
+import { holdAdd, holdList, holdRelease } from "./retention/hold.ts";
+import { retentionPlan, retentionRun } from "./retention/retention.ts";
 import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
@@ -77,6 +79,11 @@ export const COMMANDS: readonly Command[] = [
   policyJsonSchema,
   migrate,
   prune,
+  retentionPlan,
+  retentionRun,
+  holdAdd,
+  holdList,
+  holdRelease,
   markRestored,
   doctor,
 ];

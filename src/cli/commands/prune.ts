@@ -15,7 +15,7 @@ export const prune: Command = {
   about:
     "Erases the events, arguments, results and journal bodies of sessions in which nothing is open and nothing has " +
     "happened for the given time. Who decided what and when, and all digests, are kept; `audit verify` still passes. " +
-    "You cannot undo this.",
+    "Sessions under a legal hold are left, and the command then fails. You cannot undo this.",
   flags: {
     "older-than": { type: "string", value: "AGE", help: "for example 90s, 12h, 30d or 2w (required)" },
     "dry-run": { type: "boolean", help: "only count the sessions, and change nothing" },
@@ -38,9 +38,11 @@ export const prune: Command = {
     return withEngine(invocation, async (engine) => {
       const progress = new Progress();
       const onPruned = (count: number): void => progress.show(`${count} sessions erased …`);
+      const held: string[] = [];
+      const onHeld = (_session: string, why: string): void => void held.push(why);
       const sessions = dryRun
         ? await countIdle(engine, Date.now() - olderThanMs)
-        : await engine.prune(olderThanMs, onPruned).finally(() => progress.end());
+        : await engine.prune(olderThanMs, { onPruned, onHeld }).finally(() => progress.end());
       const number = dryRun && sessions === MOST_COUNTED ? `${sessions} or more` : String(sessions);
       const noun = sessions === 1 ? "session" : "sessions";
       if (flags.has("json")) output.json({ sessions, dryRun });
@@ -50,10 +52,16 @@ export const prune: Command = {
             ? `Would erase the content of ${number} ${noun}.`
             : `Erased the content of ${number} ${noun}.`,
         );
+      if (held.length > 0) throw leftUnderHold(held);
       return EXIT.ok;
     });
   },
 };
+
+function leftUnderHold([first = "", ...others]: readonly string[]): CountersignError {
+  const more = others.length === 0 ? "" : ` (and ${others.length} more sessions under a hold)`;
+  return new CountersignError("under-hold", `${first}${more}`);
+}
 
 /** Up to so many. */
 async function countIdle({ ledger }: Engine, before: number): Promise<number> {

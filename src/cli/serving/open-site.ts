@@ -18,6 +18,7 @@ import { replayPolicy } from "../policy/replay-policy.ts";
 import { openA2a } from "./open-a2a.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
+import { openRetention } from "./open-retention.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /** Agents on a ledger, behind a server that listens. */
@@ -46,6 +47,7 @@ export async function openSite(
   // First of all: a server without its rules must not start.
   const channels = channelNames(options);
   const followed = options.policy === undefined ? undefined : openPolicy(options.policy, { channels });
+  const retention = options.retention === undefined ? undefined : openRetention(options.retention);
   const { migrate, listenUrl } = options;
   const ledger = await createLedger(options.ledger, {
     migrate,
@@ -68,7 +70,9 @@ export async function openSite(
   try {
     const site = await openOn(engine, { options, loaded, log, metrics, lenient });
     followed?.follow(ledger, policyLog(log));
-    return { ...site, close: (how) => (followed?.stop(), site.close(how)) };
+    const stopRetention = retention?.start(engine, log);
+    const stop = (): Promise<void> | undefined => (followed?.stop(), stopRetention?.());
+    return { ...site, close: (how) => Promise.resolve(stop()).then(() => site.close(how)) };
   } catch (error) {
     await engine.close();
     throw error;

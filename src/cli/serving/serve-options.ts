@@ -43,6 +43,8 @@ export interface ServeOptions {
   readonly graceMs: number;
   /** The file with the rules for all calls. */
   readonly policy?: string;
+  /** The file with the rules by which content is erased. */
+  readonly retention?: string;
 }
 
 /** The flags of serving commands; each except --break-glass can also be set as COUNTERSIGN_<NAME>. */
@@ -76,6 +78,11 @@ export const SERVE_FLAGS: Flags = {
   },
   ...CHANNELS_FLAG,
   ...POLICY_FLAG,
+  retention: {
+    type: "string",
+    value: "FILE",
+    help: "erase content that is past its age by the rules in this file, on a schedule",
+  },
   "allow-origin": {
     type: "string",
     value: "ORIGIN",
@@ -142,7 +149,7 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     ...(auth === "oidc" ? { oidc: oidcOf(invocation) } : {}),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     channels: readChannelSettings(invocation),
-    ...policyOption(invocation),
+    ...fileOptions(invocation),
     ...(webhook === undefined ? {} : { webhook }),
     ...(webhookSecret ? { webhookSecret } : {}),
     trustProxy: numberOf("trust-proxy", settingOf(invocation, "trust-proxy"), MOST_PROXIES) ?? 0,
@@ -153,9 +160,10 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
   };
 }
 
-function policyOption(invocation: Invocation): Pick<ServeOptions, "policy"> {
+function fileOptions(invocation: Invocation): Pick<ServeOptions, "policy" | "retention"> {
   const policy = policyFile(invocation);
-  return policy === undefined ? {} : { policy };
+  const retention = settingOf(invocation, "retention");
+  return { ...(policy === undefined ? {} : { policy }), ...(retention === undefined ? {} : { retention }) };
 }
 
 function millisecondsOf(invocation: Invocation, name: string): number | undefined {

@@ -8,6 +8,6 @@
 
 export { type AuditParts, headText, type KnownSeal, seal } from "./checkpoints.ts";
 export { findSessionKey } from "./find-session.ts";
-export { prune } from "./prune.ts";
+export { type PruneListener, prune } from "./prune.ts";
 export { type Fault, type Verification, type VerifyOptions, verify } from "./verify.ts";
 export { type SessionVerification, verifySession } from "./verify-session.ts";

@@ -48,7 +48,7 @@ test("works through any number, tells how far it is, and leaves chains that veri
   for (let n = 0; n < 250; n++) await make(`s${n}`);
   await clock.advance(2 * DAY_MS);
   const told: number[] = [];
-  expect(await engine.prune(DAY_MS, (count) => told.push(count))).toBe(250);
+  expect(await engine.prune(DAY_MS, { onPruned: (count) => told.push(count) })).toBe(250);
   expect(told).toEqual([100, 200, 250]);
   expect(await alive()).toEqual([]);
   const [first] = await ledger.journal.streams("", 1);

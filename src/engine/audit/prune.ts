@@ -3,19 +3,31 @@ import { pruneSession } from "../sessions/index.ts";
 
 const BATCH = 100;
 
-/** Erases sessions that have been idle for so long; tells after each batch how many it were. */
+/** Told of while sessions are pruned. */
+export interface PruneListener {
+  /** After each batch, how many were erased. */
+  readonly onPruned?: (count: number) => void;
+  /** Of each session that a legal hold keeps, and why. */
+  readonly onHeld?: (session: string, why: string) => void;
+}
+
+/** Erases sessions that have been idle for so long, but for those that a legal hold keeps. */
 export async function prune(
   parts: EngineParts,
   olderThanMs: number,
-  onPruned: (count: number) => void = () => {},
+  { onPruned, onHeld }: PruneListener = {},
 ): Promise<number> {
   const before = parts.ledger.now - olderThanMs;
   let count = 0;
   for (let cursor: string | undefined; ; ) {
     const request = { limit: BATCH, ...(cursor === undefined ? {} : { cursor }) };
     const { items, next } = await parts.ledger.idleSessions(before, request);
-    for (const key of items) if (await pruneSession(parts, key, before)) count += 1;
-    onPruned(count);
+    for (const key of items) {
+      const pruned = await pruneSession(parts, key, { olderThanMs });
+      if (pruned.ok) count += 1;
+      else if (pruned.code === "under-hold") onHeld?.(key, pruned.message);
+    }
+    onPruned?.(count);
     if (next === undefined) break;
     cursor = next;
   }

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { CountersignError, isJsonObject, type JsonObject } from "../../protocol/index.ts";
 import type { KeyValueStore, SessionName } from "../ledger/index.ts";
+import { userOfCaller } from "../people/index.ts";
 
 const KIND = "call-key";
-/** So that no caller's thread is a Runner's session. */
-const USER_PREFIX = "caller:";
 
 /** Where the call of a key is stored. */
 export interface KeyedCall {
@@ -48,12 +47,7 @@ export function callerSession(of: {
   readonly app: string;
   readonly thread: string;
 }): SessionName {
-  return { app: of.app, user: `${USER_PREFIX}${of.by}`, id: of.thread };
-}
-
-/** Who asked, of a session's user. */
-export function callerOfSession(user: string): string {
-  return user.startsWith(USER_PREFIX) ? user.slice(USER_PREFIX.length) : user;
+  return { app: of.app, user: userOfCaller(of.by), id: of.thread };
 }
 
 const LONGEST_KEY = 256;

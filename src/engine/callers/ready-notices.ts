@@ -14,7 +14,7 @@ import {
 } from "../journal/index.ts";
 import type { CallRecord, CallStatus, JournalRecord, SessionRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { callerOfSession } from "./key.ts";
+import { userOfSession } from "../people/index.ts";
 
 /** A turn of which every question is answered: its program can go on. */
 export interface ReadyTurn {
@@ -120,7 +120,7 @@ async function isToldLater(
 
 function toReady(call: CallRecord, { id, user }: SessionRecord): ReadyTurn {
   const { app, agent } = call;
-  return { app, agent, thread: id, turn: turnNameOf(call), by: callerOfSession(user) };
+  return { app, agent, thread: id, turn: turnNameOf(call), by: userOfSession(user) };
 }
 
 function turnNameOf({ callerTurn, wireId }: CallRecord): string {

@@ -181,6 +181,15 @@ export interface DelegationNoted extends ActedBy {
   readonly to: string;
 }
 
+/** Somebody orders that content is kept. */
+export interface HoldPlaced extends ActedBy {
+  readonly hold: string;
+  readonly on: "session" | "user" | "app";
+  /** Of a person, the pseudonym. */
+  readonly name: string;
+  readonly reason: string;
+}
+
 export interface StepNoted extends AboutAttempt {
   readonly step: string;
 }
@@ -245,10 +254,18 @@ export interface JournalBodies {
   readonly "step-failed": StepNoted;
   readonly "delegation-made": DelegationNoted & { readonly until: number; readonly scope?: DelegationScope };
   readonly "delegation-revoked": DelegationNoted;
+  readonly "hold-placed": HoldPlaced;
+  readonly "hold-released": ActedBy & { readonly hold: string; readonly reason: string };
   readonly "run-cancelled": { readonly invocation: string; readonly reason: string };
   readonly "session-imported": { readonly by: string; readonly events: number };
   readonly "session-deleted": Erasure & { readonly by: string };
-  readonly "session-pruned": Erasure & { readonly before: number };
+  readonly "session-pruned": Erasure & { readonly before: number; readonly tools?: readonly string[] };
+  /** Content that was past its age was erased, under the rules of this version. */
+  readonly "retention-run": ActedBy & {
+    readonly rules: string;
+    readonly erased: number;
+    readonly held: number;
+  };
 }
 
 export type JournalKind = keyof JournalBodies;

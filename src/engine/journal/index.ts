@@ -40,6 +40,7 @@ export {
   rowBody,
 } from "./log-row.ts";
 export { logRows } from "./log-rows.ts";
+export { isMentioned, type Mentions, mentionsIn } from "./mentions.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";
 export { type EntryTable, entrySubject, readEntry } from "./read-entry.ts";

@@ -288,10 +288,19 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     scope: optional(shaped<DelegationScope>({ app: optional(texts), tool: optional(texts) })),
   },
   "delegation-revoked": delegation,
+  "hold-placed": {
+    ...actedBy,
+    hold: text,
+    on: oneOf("session", "user", "app"),
+    name: text,
+    reason: text,
+  },
+  "hold-released": { ...actedBy, hold: text, reason: text },
   "run-cancelled": { invocation: text, reason: text },
   "session-imported": { by: text, events: count },
   "session-deleted": { by: text, erased: count },
-  "session-pruned": { before: count, erased: count },
+  "session-pruned": { before: count, erased: count, tools: optional(texts) },
+  "retention-run": { ...actedBy, rules: text, erased: count, held: count },
 };
 
 /** Is this a kind that this version writes? */

@@ -73,10 +73,13 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "step-failed": ofCall,
   "delegation-made": nothing,
   "delegation-revoked": nothing,
+  "hold-placed": nothing,
+  "hold-released": nothing,
   "run-cancelled": nothing,
   "session-imported": nothing,
   "session-deleted": nothing,
   "session-pruned": nothing,
+  "retention-run": nothing,
 };
 
 /** The question, call and tool that a record is about. */

@@ -41,6 +41,7 @@ export {
   toPrincipal,
 } from "./principal.ts";
 export { addUp, isPartOf, oneApproval, type Requirement, sameEscalation } from "./requirement.ts";
+export { userOfCaller, userOfSession } from "./session-user.ts";
 export {
   type Ballot,
   denialsNeeded,

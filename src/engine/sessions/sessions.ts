@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { sessionFull, tooMuchState } from "../common/index.ts";
 import { type Refusal, recordRefusal } from "../decisions/index.ts";
+import { guardAgainstHolds, holdOn, isDiary, underHold } from "../holds/index.ts";
 import {
   type CallRecord,
   Draft,
@@ -169,25 +170,52 @@ export async function deleteSession(
   });
 }
 
-/** Erases one idle session, as deletion does. Nothing happens if it has become busy since it was listed. */
-export async function pruneSession(parts: EngineParts, key: string, before: number): Promise<boolean> {
-  const outcome = await transact<{ readonly ok: boolean }>(parts, { sessionKey: key }, async (snapshot) => {
+/** Which sessions are old enough. */
+export interface Aged {
+  readonly olderThanMs: number;
+  /** As it was when its age was judged; if it has changed since, it is left alone. */
+  readonly version?: number;
+  /** The tools that were called in it. They stay known when its journal is erased. */
+  readonly tools?: readonly string[];
+}
+
+/**
+ * Erases one idle session, as deletion does. Refused if it has become busy since it was listed, or is not that old by the
+ * ledger's clock, and while a legal hold keeps it.
+ */
+export async function pruneSession(
+  parts: EngineParts,
+  key: string,
+  { olderThanMs, version, tools }: Aged,
+): Promise<Done> {
+  return transact<Done>(parts, { sessionKey: key }, async (snapshot) => {
+    const before = (snapshot?.now ?? 0) - olderThanMs;
     const idle =
       snapshot !== undefined &&
       snapshot.session.deletedAt === undefined &&
       snapshot.session.updatedAt < before;
-    if (!idle || snapshot.session.open > 0) return { value: { ok: false } };
-    return planErasure(parts, snapshot, { kind: "session-pruned", before });
+    const isAsJudged = version === undefined || version === snapshot?.session.version;
+    if (!idle || !isAsJudged || snapshot.session.open > 0) return { value: NOT_IDLE };
+    const known = tools === undefined ? {} : { tools };
+    return planErasure(parts, snapshot, { kind: "session-pruned", before, ...known });
   });
-  return outcome.ok;
 }
+
+const NOT_IDLE: Refusal = {
+  ok: false,
+  code: "session-busy",
+  message: "Something waits in the session, or happened in it lately.",
+};
 
 type ErasureCause =
   | { readonly kind: "session-deleted"; readonly by: string }
-  | { readonly kind: "session-pruned"; readonly before: number };
+  | { readonly kind: "session-pruned"; readonly before: number; readonly tools?: readonly string[] };
 
 async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: ErasureCause): Promise<Plan<Done>> {
   const { session, now } = snapshot;
+  if (isDiary(session)) return { value: NEVER_ERASED };
+  const { guard, hold } = await holdOn(parts.ledger, session);
+  if (hold !== undefined) return { value: underHold(hold) };
   const open = await parts.ledger.unanswered(session.key);
   const busy = open.find(({ status }) => status === "executing" || status === "unknown");
   if (busy !== undefined) {
@@ -197,12 +225,22 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
   // Erase first, so that the journal records of the deletion itself are not erased: who did it, what was withdrawn, up
   // to which record.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });
+  guardAgainstHolds(draft, guard);
   for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
   const erased = session.chain.n;
   if (cause.kind === "session-deleted") draft.journal(cause.kind, { by: cause.by, erased });
-  else draft.journal(cause.kind, { before: cause.before, erased });
+  else {
+    const { kind, ...body } = cause;
+    draft.journal(kind, { ...body, erased });
+  }
   return { draft: draft.delete(), value: { ok: true } };
 }
+
+const NEVER_ERASED: Refusal = {
+  ok: false,
+  code: "forbidden",
+  message: "This session is the journal of holds and erasures. It is never erased.",
+};
 
 async function withdrawForErasure(
   parts: EngineParts,

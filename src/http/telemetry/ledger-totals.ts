@@ -162,10 +162,13 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "step-failed": nothing,
   "delegation-made": nothing,
   "delegation-revoked": nothing,
+  "hold-placed": nothing,
+  "hold-released": nothing,
   "run-cancelled": nothing,
   "session-imported": nothing,
   "session-deleted": nothing,
   "session-pruned": nothing,
+  "retention-run": nothing,
 };
 
 function plus(totals: Totals, metric: CountedName, labels: readonly string[]): Totals {

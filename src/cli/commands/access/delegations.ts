@@ -1,11 +1,11 @@
-import type { Delegated, Engine, NewDelegation } from "../../../engine/index.ts";
+import type { Delegated, NewDelegation } from "../../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
-import { type ActingHere, BREAK_GLASS_FLAG, loginOf, VIA_BREAK_GLASS } from "../../acting-here.ts";
+import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
 import { parseDuration } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
-import { localPrincipal, VIA, withEngine } from "../../wiring.ts";
+import { withEngine } from "../../wiring.ts";
 
 export const delegationsAdd: Command = {
   name: "delegations add",
@@ -36,7 +36,7 @@ export const delegationsAdd: Command = {
     return withEngine(invocation, async (engine) => {
       const until = engine.ledger.now + parseDuration(age, "for");
       const wanted = { from, to, until, ...scopeOf(invocation) };
-      const made = await engine.delegate(wanted, await operatorHere(engine, invocation));
+      const made = await engine.delegate(wanted, await operatorHere(engine, invocation, INSTEAD));
       if (flags.has("json")) output.json(toJson(made));
       else output.line(describe(output, made));
       return EXIT.ok;
@@ -75,7 +75,7 @@ export const delegationsRevoke: Command = {
     const [id = ""] = invocation.words;
     const { flags, output } = invocation;
     return withEngine(invocation, async (engine) => {
-      const revoked = await engine.revokeDelegation(id, await operatorHere(engine, invocation));
+      const revoked = await engine.revokeDelegation(id, await operatorHere(engine, invocation, INSTEAD));
       if (flags.has("json")) output.json(toJson(revoked));
       else output.line(`Revoked: ${describe(output, revoked)}`);
       return EXIT.ok;
@@ -83,17 +83,7 @@ export const delegationsRevoke: Command = {
   },
 };
 
-/** Whoever has the ledger's file is its operator. Where people log in, that must be said aloud, and is recorded. */
-async function operatorHere(engine: Engine, invocation: Invocation): Promise<ActingHere> {
-  const by = { ...localPrincipal(), scopes: ["decide", "admin"] };
-  const login = await loginOf(engine, invocation);
-  if (login === undefined) return { by, via: VIA };
-  if (invocation.flags.has("break-glass")) return { by, via: VIA_BREAK_GLASS };
-  throw new CountersignError(
-    "forbidden",
-    `People log in to this ledger (${login}) and delegate for themselves. --break-glass does it here anyway, and is recorded.`,
-  );
-}
+const INSTEAD = " and delegate for themselves";
 
 function scopeOf({ flags }: Invocation): Pick<NewDelegation, "scope"> {
   const words = (name: string): readonly string[] =>

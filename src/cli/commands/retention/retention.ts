@@ -1,0 +1,94 @@
+import { type Planned, partsOf, planRetention, runRetention } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import type { RetentionSettings } from "../../../retention/index.ts";
+import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { absoluteTime } from "../../duration.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert } from "../../output.ts";
+import { Progress } from "../../progress.ts";
+import { openRetentionFile } from "../../retention/open-file.ts";
+import { withEngine } from "../../wiring.ts";
+
+const WORDS = { names: ["FILE"] } as const;
+
+export const retentionPlan: Command = {
+  name: "retention plan",
+  summary: "say what a retention file would erase now; change nothing",
+  usage: "FILE",
+  about:
+    "Lists the sessions whose content is past its age by the rules in FILE, and those of them that a legal hold keeps. " +
+    "Changes nothing.",
+  words: WORDS,
+  flags: LEDGER_FLAG,
+  examples: [
+    { line: "retention plan retention.yaml", says: "one line for each session, and the number" },
+    { line: "retention plan retention.yaml --json", says: "one JSON object a line" },
+  ],
+  run(invocation) {
+    const { output, flags } = invocation;
+    const { rules } = readSettings(invocation);
+    return withEngine(invocation, async (engine) => {
+      const counts = { content: 0, nothing: 0 };
+      for await (const planned of planRetention(partsOf(engine), rules)) {
+        counts[planned.goes] += 1;
+        if (flags.has("json")) output.jsonLine({ ...planned });
+        else output.line(describe(planned));
+      }
+      if (!flags.has("json"))
+        output.line(
+          `Would erase the content of ${sessions(counts.content)}; holds keep ${sessions(counts.nothing)}.`,
+        );
+      return EXIT.ok;
+    });
+  },
+};
+
+export const retentionRun: Command = {
+  name: "retention run",
+  summary: "erase the content that is past its age by a retention file",
+  usage: "FILE",
+  about:
+    "Erases what `retention plan FILE` lists. Only content of sessions in which nothing is open, running or unknown. Holds " +
+    "are checked again in the transaction that erases. Who decided what and when, and all digests, are kept; `audit verify` " +
+    "still passes. One process at a time does this; a run that was interrupted goes on. You cannot undo this.",
+  words: WORDS,
+  flags: { ...BREAK_GLASS_FLAG, ...LEDGER_FLAG },
+  examples: [
+    { line: "retention run retention.yaml", says: "what `serve --retention FILE` does on a schedule" },
+  ],
+  run(invocation) {
+    const { output, flags } = invocation;
+    const { rules } = readSettings(invocation);
+    return withEngine(invocation, async (engine) => {
+      const decider = await operatorHere(engine, invocation, "");
+      const progress = new Progress();
+      const run = await runRetention(partsOf(engine), {
+        rules,
+        decider,
+        onProgress: ({ erased }) => progress.show(`${erased} sessions erased …`),
+      }).finally(() => progress.end());
+      if (run.ended === "elsewhere")
+        throw new CountersignError(
+          "ledger-busy",
+          "Another process runs retention on this ledger now. Try again later.",
+        );
+      if (flags.has("json")) output.json({ ...run });
+      else output.line(`Erased the content of ${sessions(run.erased)}; holds kept ${sessions(run.held)}.`);
+      return EXIT.ok;
+    });
+  },
+};
+
+function readSettings({ words: [file = ""] }: Invocation): RetentionSettings {
+  return openRetentionFile(file);
+}
+
+function describe({ app, user, id, idleSince, hold }: Planned): string {
+  const kept = hold === undefined ? "" : `  kept by hold ${hold}`;
+  return `${inert(app)}/${inert(user)}/${inert(id)}  idle since ${absoluteTime(idleSince)}${kept}`;
+}
+
+function sessions(count: number): string {
+  return `${count} ${count === 1 ? "session" : "sessions"}`;
+}

@@ -1,0 +1,52 @@
+import { CountersignError } from "../../protocol/index.ts";
+import { flawOfName } from "../common/index.ts";
+import type { Decider } from "../decisions/index.ts";
+import { transact } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { actor, diaryDraft, RETENTION_DIARY } from "./diary.ts";
+import { guardWrite, readGuard } from "./guard.ts";
+import { type Hold, type HoldTarget, toItem } from "./hold.ts";
+import { pseudonymOf } from "./pseudonym.ts";
+
+const LONGEST_REASON = 1_000;
+
+/**
+ * Places a hold. Once this resolves nothing that it covers is erased: an erasure that was judged before it is refused by
+ * the ledger and judged again. The journal names a person by a pseudonym.
+ */
+export async function placeHold(
+  parts: EngineParts,
+  wanted: HoldTarget & { readonly reason: string },
+  decider: Decider,
+): Promise<Hold> {
+  check(wanted);
+  const { on, name, reason } = wanted;
+  const id = parts.newId(parts.ledger.now);
+  return transact<Hold>(parts, { session: RETENTION_DIARY }, async (snapshot) => {
+    const draft = diaryDraft(parts, snapshot);
+    const hold: Hold = { id, on, name, reason, by: decider.by.id, since: draft.now };
+    const { version } = await readGuard(parts.ledger);
+    draft.write({ kind: "item", item: toItem(hold), read: 0 }).write(guardWrite(version));
+    const told = on === "user" ? pseudonymOf(parts, name) : name;
+    draft.journal("hold-placed", { hold: id, on, name: told, reason, ...actor(decider) });
+    return { draft, value: hold };
+  });
+}
+
+function check({ on, name, reason }: HoldTarget & { readonly reason: string }): void {
+  const flaw = name === "" ? "is empty" : flawOfName(name);
+  if (flaw !== undefined)
+    throw new CountersignError("malformed-request", `The name of the ${on} ${flaw}.`, {
+      details: { field: on },
+    });
+  checkReason(reason);
+}
+
+export function checkReason(reason: string): void {
+  if (reason.trim() !== "" && reason.length <= LONGEST_REASON) return;
+  throw new CountersignError(
+    "malformed-request",
+    `Give a reason of 1 to ${LONGEST_REASON} characters. It is journalled.`,
+    { details: { field: "reason" } },
+  );
+}

@@ -1,0 +1,17 @@
+/**
+ * Retention: what is erased because of its age. Decided here: which sessions are past their age by the rules and the
+ * ledger's clock, in which order and how fast they go, and that one process at a time does it and the next one goes on
+ * where it ended. What a rule says is decided by whoever reads it; what an erasure removes, in `sessions`; what a legal
+ * hold keeps, in `holds`.
+ */
+
+export type { Planned } from "./aged-content.ts";
+export { planRetention } from "./plan.ts";
+export { readProgress } from "./progress.ts";
+export type { RetentionRules } from "./rules.ts";
+export {
+  type RetentionReport,
+  type RetentionRun,
+  type RetentionRunOptions,
+  runRetention,
+} from "./run.ts";
