@@ -185,6 +185,32 @@ describe("a tool of the host", () => {
     expect(paid).toEqual([args]);
   });
 
+  test("runs with the default that was shown, if it is another one at each parse", async () => {
+    const engine = await openEngine();
+    const paid: unknown[] = [];
+    let made = 0;
+    const newId = (): string => `order-${(made += 1)}`;
+    const definition = {
+      ...payTool(paid),
+      inputSchema: { amount: z.number(), order: z.string().default(newId) },
+    };
+    const use = { tool_name: "mcp__shop__pay", tool_use_id: "u1", tool_input: { amount: 40 } };
+    const first = open(engine);
+    first.gate.tool("shop", definition);
+    await first.hook(use);
+    const [question] = await engine.pending();
+    await approve(engine);
+
+    const { gate, hook } = open(engine);
+    const pay = gate.tool("shop", definition);
+    expect(await hook(use)).toMatchObject({ permissionDecision: "allow" });
+    await call(pay, { amount: 40, order: newId() }, extra("u1"));
+    expect(paid).toEqual([question?.args]);
+    await expect(call(pay, { amount: 50, order: newId() }, extra("u1"))).rejects.toMatchObject({
+      code: "key-reused",
+    });
+  });
+
   test("does not run without the hook, nor without a tool use, and nobody is asked", async () => {
     const engine = await openEngine();
     const paid: unknown[] = [];

@@ -112,6 +112,21 @@ describe("a button of the program's own front end", () => {
   });
 });
 
+test("arguments that the state has changed since the approval do not run", async () => {
+  let made = 0;
+  const parameters = PAYMENT.parameters.extend({ order: z.string().default(() => `order-${(made += 1)}`) });
+  const pay = gate.tool({ ...PAYMENT, parameters, execute: pays });
+  const agent = cashier(pay, { amount: 40, to: "Bob" });
+  const { state } = await runner.run(agent, "Pay.", { context });
+  await engine.approve((await engine.pending())[0]?.id ?? "", { by: ana });
+  const text = state.toString().replaceAll('\\"amount\\":40', '\\"amount\\":4000');
+  expect(text).not.toBe(state.toString());
+  const changed = await RunState.fromString<Context, Agent<Context>>(agent, text);
+  expect(await gate.resume(changed)).toEqual({ ready: true });
+  await expect(runner.run(agent, changed)).rejects.toThrow("different arguments");
+  expect(ran).toEqual([]);
+});
+
 test("changed arguments that the tool's schema would change again do not run", async () => {
   const parameters = z.object({ amount: z.number().overwrite((euros) => euros * 100), to: z.string() });
   const pay = gate.tool({ ...PAYMENT, parameters, execute: pays }, { amendable: ["amount"] });

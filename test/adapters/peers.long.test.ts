@@ -19,8 +19,7 @@ const peers = await Promise.all(
   PEERS.map(async (peer) => ({ ...peer, subject: await peerSubject(peer.name) })),
 );
 
-describe.each(peers)("$name", { timeout: TIMEOUT }, ({ name, folder: peer, subject }) => {
-  const { except = {} } = subject;
+describe.each(peers)("$name", { timeout: TIMEOUT }, ({ name, folder: peer, subject, except = {} }) => {
   const cases = adapterContract.filter((each) => !Object.hasOwn(except, each.name));
 
   test("leaves out only cases of the suite", () => {

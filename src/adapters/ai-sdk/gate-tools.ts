@@ -5,6 +5,7 @@ import { type ButtonResult, ThreadGate, type ThreadOptions } from "../thread-gat
 import { checkRules, type GivenRule, ONLY_POLICY, type ToolRule } from "../tool-rule.ts";
 import { type ApprovalOptions, GatedTool } from "./gated-tool.ts";
 import { lastResponses, openRequests, withoutResponses } from "./messages.ts";
+import { withSameInputs } from "./same-inputs.ts";
 import { occurrenceIn, trusted } from "./trusted-messages.ts";
 
 /** The arguments of a tool, as its function gets them. */
@@ -149,5 +150,6 @@ async function resume(
       : { type: "tool-approval-response" as const, approvalId, approved: true },
   );
   const ids = new Set(ours.map(({ approvalId }) => approvalId));
-  return { ready: true, messages: [...withoutResponses(messages, ids), { role: "tool", content }] };
+  const asked = await withSameInputs(withoutResponses(messages, ids), gated);
+  return { ready: true, messages: [...asked, { role: "tool", content }] };
 }

@@ -7,6 +7,7 @@ import {
 } from "ai";
 import type { CallerOutcome } from "../../engine/index.ts";
 import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { withAdded } from "../sent-members.ts";
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
 import { answerOrThrow, asApproved, isSame, isToldAmended } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
@@ -73,6 +74,17 @@ export class GatedTool {
       if (CountersignError.isInstance(error)) return { type: "denied", reason: error.message };
       throw error;
     }
+  }
+
+  /**
+   * What the AI SDK parses again when the approved call is resumed, which must give the same input. A default that is
+   * another one each time does not: then the call's own values are sent along.
+   */
+  async sameAgain(sent: unknown, input: unknown): Promise<unknown> {
+    const result = await asSchema(this.#tool.inputSchema).validate?.(sent);
+    if (result === undefined || !isJsonObject(input)) return sent;
+    if (result.success && isSame(input, result.value)) return sent;
+    return withAdded(sent as JsonValue, input);
   }
 
   async #resumed(

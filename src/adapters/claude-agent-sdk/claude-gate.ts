@@ -159,7 +159,7 @@ class Gate implements ClaudeGate {
   async #beforeGated(use: ToolUseInput, gated: GatedTool, signal: AbortSignal): Promise<HookOutput> {
     const parsed = await gated.parse(use.tool_input);
     if (!parsed.ok) return denied(parsed.message);
-    const call = await gated.call(parsed.args, use.tool_use_id);
+    const call = await gated.used(parsed.args, { id: use.tool_use_id, sent: use.tool_input });
     const outcome = await this.#decided(call, signal);
     if (waits(outcome)) return this.#pause(call, outcome);
     if (REFUSED.has(outcome.status)) return denied(textOf(outcome));

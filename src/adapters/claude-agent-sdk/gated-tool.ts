@@ -11,12 +11,16 @@ const NO_ID = "This tool is behind a gate and runs only for a tool use of the mo
 const NO_HOOK =
   "This tool did not run, and nobody was asked: the gate's hook is not installed for it. The host must give `gate.hooks` to `query`, and the server the name that `gate.tool` has.";
 
+type Call = FrameworkCall<JsonObject>;
+
 /** A tool of this process behind the gate. */
 export class GatedTool {
   readonly #gate: ThreadGate;
   readonly #definition: SdkTool;
   readonly #rule: ToolRule<JsonObject>;
   #schema: Promise<JsonObject> | undefined;
+  /** What the model sent, by the id of its tool use: the hook sees it, the handler only what the SDK made of it. */
+  readonly #sent = new Map<string, unknown>();
 
   constructor(gate: ThreadGate, definition: SdkTool, rule: ToolRule<JsonObject>) {
     this.#gate = gate;
@@ -28,10 +32,23 @@ export class GatedTool {
     return parseRawShape(this.#definition.inputSchema, input);
   }
 
-  async call(args: JsonObject, id: string): Promise<FrameworkCall<JsonObject>> {
+  /** The call of a tool use that the hook was shown. */
+  async used(args: JsonObject, { id, sent }: { readonly id: string; readonly sent: unknown }): Promise<Call> {
+    this.#sent.set(id, sent);
+    return this.#call(args, id);
+  }
+
+  async #call(args: JsonObject, id: string): Promise<Call> {
     const { name, description, inputSchema } = this.#definition;
     const schema = await (this.#schema ??= jsonSchemaOf(inputSchema));
-    return { tool: { name, description, schema }, rule: this.#rule, args, id, turn: id };
+    return {
+      tool: { name, description, schema },
+      rule: this.#rule,
+      args,
+      sent: this.#sent.get(id),
+      id,
+      turn: id,
+    };
   }
 
   /**
@@ -49,7 +66,7 @@ export class GatedTool {
       ),
     );
     const outcome = await this.#gate.run(
-      await this.call(args, id),
+      await this.#call(args, id),
       (approved) => run.body(approved),
       signalIn(extra),
     );

@@ -10,6 +10,7 @@ import {
   type ToolHandler,
   toolsOf,
 } from "./sdk.ts";
+import { keepReceived } from "./sent-arguments.ts";
 
 /** The arguments of a server's tools, by the tool's name. */
 export interface ToolArguments {
@@ -92,6 +93,7 @@ export function gateServer<Tools extends ToolArguments = { readonly [tool: strin
     // A misspelt name would have no gate.
     checkRules(rules, seen);
     checkTools(server, { seen, isJudged: (name) => ruleOf(rules, name, hasPolicy) !== undefined });
+    keepReceived(transport);
     return connect(transport);
   };
   return { cancel: (thread, reason) => new ThreadGate({ engine, app, thread }).cancel(reason) };

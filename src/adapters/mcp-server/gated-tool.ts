@@ -7,6 +7,7 @@ import {
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { approvedArgs, isOpen, type ToolResult, ToolRun } from "../mcp-result.ts";
+import { onlySent } from "../sent-members.ts";
 import { type FrameworkCall, hintOf, ThreadGate } from "../thread-gate.ts";
 import { asApproved } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
@@ -20,6 +21,7 @@ import {
   readRequest,
   type ToolHandler,
 } from "./sdk.ts";
+import { sentArguments } from "./sent-arguments.ts";
 import { WaitingClient } from "./waiting.ts";
 
 /** Whose call a request is, as your server knows it. */
@@ -49,6 +51,13 @@ interface Called {
   readonly call: FrameworkCall<JsonObject>;
   /** Somebody else may tell the same outcome too. */
   readonly done: () => Promise<boolean>;
+}
+
+/** The arguments of a request. */
+interface Arguments {
+  readonly args: JsonObject;
+  /** As the client sent them, before the SDK parsed them. */
+  readonly sent: JsonObject | undefined;
 }
 
 /** How often a client that waits is told so. */
@@ -84,7 +93,9 @@ export class GatedTool {
 
   async #call(args: JsonObject, context: unknown, handler: (args: unknown) => unknown): Promise<ToolResult> {
     const request = readRequest(context);
-    const { gate, call, done } = await this.#open(args, await this.#gating.identify(request));
+    const sent = sentArguments(this.#name, request.id);
+    const caller = await this.#gating.identify(request);
+    const { gate, call, done } = await this.#open({ args, sent }, caller);
     const run = new ToolRun(async (approved) =>
       handler(await approvedArgs(approved, args, (changed) => this.#parse(changed))),
     );
@@ -101,7 +112,7 @@ export class GatedTool {
   }
 
   /** Finds the call that this request is, or asks for it. */
-  async #open(args: JsonObject, caller: McpCaller): Promise<Called> {
+  async #open(given: Arguments, caller: McpCaller): Promise<Called> {
     const { thread, user } = caller;
     const { engine, app, agent } = this.#gating;
     const gate = new ThreadGate({
@@ -112,8 +123,8 @@ export class GatedTool {
       ...(user === undefined ? {} : { user }),
     });
     for (;;) {
-      const id = await this.#find(gate, args, caller);
-      const call = this.#callAt(args, id, {
+      const id = await this.#find(gate, given, caller);
+      const call = this.#callAt(given, id, {
         turn: gate.nonce,
         rule: this.#ruleWith(await noteOnEarlier(engine, gate, id)),
       });
@@ -125,9 +136,14 @@ export class GatedTool {
   }
 
   /** Which call it is. An outcome that was not collected in time counts as told. */
-  async #find(gate: ThreadGate, args: JsonObject, { callId, thread, user }: McpCaller): Promise<McpCallId> {
+  async #find(
+    gate: ThreadGate,
+    { args: parsed, sent }: Arguments,
+    { callId, thread, user }: McpCaller,
+  ): Promise<McpCallId> {
     if (callId !== undefined) return namedCall(callId, user);
     const { engine, app, collectWithinMs } = this.#gating;
+    const args = sent === undefined ? parsed : onlySent(sent, parsed);
     for (;;) {
       const call = await callOfArguments(engine, { app, thread, user, tool: this.#name, args });
       if (!(await isTooLate(engine, gate, { call, collectWithinMs }))) return call;
@@ -142,7 +158,7 @@ export class GatedTool {
   }
 
   #callAt(
-    args: JsonObject,
+    { args, sent }: Arguments,
     { id, occurrence = 0 }: McpCallId,
     { turn, rule }: Pick<FrameworkCall<JsonObject>, "turn" | "rule">,
   ): FrameworkCall<JsonObject> {
@@ -156,6 +172,7 @@ export class GatedTool {
       },
       rule,
       args,
+      sent,
       id,
       occurrence,
       turn,

@@ -6,7 +6,7 @@ import { asApproved, isSame } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
 
 interface CallDetails {
-  readonly toolCall?: { readonly callId: string };
+  readonly toolCall?: { readonly callId: string; readonly arguments: string };
   readonly signal?: AbortSignal;
 }
 
@@ -56,12 +56,15 @@ export class GatedTool {
   // Asks the ledger. A state that says that somebody approved is not believed: the function looks again.
   async #needsApproval(context: RunContext, input: unknown, callId?: string): Promise<boolean> {
     const { gate, call } = this.#call(input, context, callId);
-    return waits(await gate.propose(call));
+    // The SDK parses the arguments anew each time, and does not show here what the model sent. If it is another call now,
+    // the function finds out.
+    return waits((await gate.find(call)) ?? (await gate.propose(call)));
   }
 
   async #execute(input: unknown, context?: RunContext, details: CallDetails = {}): Promise<unknown> {
     const { toolCall, signal } = details;
-    const { gate, call } = this.#call(input, context, toolCall?.callId);
+    const { gate, call: parsed } = this.#call(input, context, toolCall?.callId);
+    const call = { ...parsed, sent: sentIn(toolCall?.arguments) };
     let thrown: { readonly error: unknown } | undefined;
     const outcome = await gate.run(
       call,
@@ -125,6 +128,11 @@ export class GatedTool {
       return this.#rule;
     return { ...this.#rule, requireConfirmation: (input) => needsApproval(context, input, callId) };
   }
+}
+
+/** What the model sent. The SDK has parsed it already. */
+function sentIn(text = "{}"): unknown {
+  return JSON.parse(text === "" ? "{}" : text) as unknown;
 }
 
 function waits({ status }: CallerOutcome): boolean {

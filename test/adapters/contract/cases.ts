@@ -128,6 +128,21 @@ const deciding: readonly AdapterCase[] = [
     },
   },
   {
+    name: "a default that is another one at each parse is asked about once, and runs as it was shown",
+    async run(scene) {
+      const { engine, paused } = await ask(scene, { id: "c1", tool: "order", args: { amount: 40 } });
+      const { args } = await question(engine);
+      expect(args).toEqual({ amount: 40, number: expect.any(String) as string });
+      const other = scene.host(await scene.engine());
+      expect(await other.resume(paused.state)).toMatchObject({ status: "paused" });
+      await approve(engine);
+      const done = await other.resume(paused.state);
+      expect(done).toMatchObject({ status: "done", told: { c1: text('"paid":40') } });
+      expect(scene.payments).toEqual([args]);
+      expect(await questions(engine)).toEqual([]);
+    },
+  },
+  {
     name: "a denial reaches the model with its reason",
     async run(scene) {
       const { engine, host, paused } = await ask(scene, pay("c1", 40));

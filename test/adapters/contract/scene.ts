@@ -66,11 +66,16 @@ export class Scene {
     return child;
   }
 
-  /** What was paid, by every process, in order. */
-  get paid(): readonly number[] {
+  /** The arguments of every payment, by every process, in order. */
+  get payments(): readonly JsonObject[] {
     if (!existsSync(this.#effects)) return [];
     const lines = readFileSync(this.#effects, "utf8").trim().split("\n");
-    return lines.map((line) => Number((JSON.parse(line) as JsonObject)["amount"]));
+    return lines.map((line) => JSON.parse(line) as JsonObject);
+  }
+
+  /** What was paid. */
+  get paid(): readonly number[] {
+    return this.payments.map(({ amount }) => Number(amount));
   }
 }
 

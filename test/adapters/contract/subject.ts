@@ -1,10 +1,12 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
 import type { Engine } from "../../../src/engine/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 
-/** A call that the scripted model makes. `pay` is gated above an amount of 10; `note` is not gated. */
+/** A call that the scripted model makes. `pay` is gated above an amount of 10, `order` always, `note` never. */
 export interface ModelCall {
   readonly id: string;
-  readonly tool: "pay" | "note";
+  readonly tool: "pay" | "order" | "note";
   readonly args: JsonObject;
 }
 
@@ -49,6 +51,9 @@ export interface AdapterSubject {
   open(world: World): AdapterHost;
 }
 
+/** The rule of `order`. */
+export const ORDER_RULE = { approvers: { users: ["ana"] } } as const;
+
 /** The rule of `pay`, which every subject gives to its adapter. */
 export const PAY_RULE = {
   requireConfirmation: ({ amount }: JsonObject): boolean => {
@@ -59,6 +64,12 @@ export const PAY_RULE = {
   approvers: { users: ["ana"] },
   amendable: ["amount"],
 } as const;
+
+/** What `order` is said to do. */
+export const ORDER_DESCRIPTION = "Orders for an amount, under a number of its own.";
+
+/** The arguments of `order`: without a number it gets another one each time that it is parsed. */
+export const ORDER_SHAPE = { amount: z.number(), number: z.string().default(() => randomUUID()) };
 
 /** JSON Schema of the arguments of `pay`. */
 export const PAY_SCHEMA = {

@@ -1,11 +1,15 @@
 import { generateText, isStepCount, jsonSchema, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
+import { z } from "zod";
 import { type GatedTools, gateTools } from "../../../src/adapters/ai-sdk/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
@@ -58,7 +62,7 @@ class AiSdkHost implements AdapterHost {
   #gate(): GatedTools<ReturnType<typeof toolsOf>> {
     const { engine, app, thread, expiresInMs } = this.#world;
     const pay = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
-    return gateTools({ engine, app, thread, tools: toolsOf(this.#world), rules: { pay } });
+    return gateTools({ engine, app, thread, tools: toolsOf(this.#world), rules: { pay, order: ORDER_RULE } });
   }
 
   async #generate(messages: ModelMessage[], calls: readonly ModelCall[]): Promise<Progress> {
@@ -85,6 +89,11 @@ function toolsOf(world: World) {
     pay: tool({
       description: world.description,
       inputSchema: jsonSchema<JsonObject>(PAY_SCHEMA as never),
+      execute: (input) => world.pay(input),
+    }),
+    order: tool({
+      description: ORDER_DESCRIPTION,
+      inputSchema: z.object(ORDER_SHAPE),
       execute: (input) => world.pay(input),
     }),
     note: tool({

@@ -1,8 +1,12 @@
+import { z } from "zod";
 import { type CallerOutcome, type CallRequest, callKey, toldToModel } from "../../../src/engine/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
@@ -85,6 +89,11 @@ class PlainHost implements AdapterHost {
       key: this.#key(call, turn),
     } as const;
     if (call.tool === "note") return { ...base, tool: "note", args: call.args, requireConfirmation: false };
+    if (call.tool === "order") {
+      const args = z.object(ORDER_SHAPE).parse(call.args);
+      const asked = { tool: "order", description: ORDER_DESCRIPTION, ...ORDER_RULE };
+      return { ...base, ...asked, args, parsed: true, sent: call.args };
+    }
     let needed = true;
     try {
       needed = requireConfirmation(call.args);

@@ -1,11 +1,15 @@
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
+import { z } from "zod";
 import { createGate, type LangChainGate } from "../../../src/adapters/langchain/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
@@ -72,13 +76,18 @@ class LangChainHost implements AdapterHost {
       description,
       schema: PAY_SCHEMA as never,
     });
+    const order = tool((input: unknown) => this.#world.pay(input as JsonObject), {
+      name: "order",
+      description: ORDER_DESCRIPTION,
+      schema: z.object(ORDER_SHAPE),
+    });
     const note = tool((input: unknown) => input as JsonObject, {
       name: "note",
       description: "Notes a text.",
       schema: { type: "object", properties: {} } as never,
     });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
-    const tools = this.#gate.tools([pay, note], { pay: rule });
+    const tools = this.#gate.tools([pay, order, note], { pay: rule, order: ORDER_RULE });
     return createAgent({ model: new ScriptedChatModel(calls, told), tools, checkpointer });
   }
 }

@@ -9,6 +9,9 @@ import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   type Progress,
   type World,
@@ -28,10 +31,12 @@ interface Registering {
   readonly register: (tools: {
     readonly description: string;
     readonly pay: Reply;
+    readonly order: Reply;
     readonly note: Reply;
   }) => void;
 }
 
+const ORDER = { description: ORDER_DESCRIPTION };
 const NO_TURNS = "MCP has no turns: each call is answered by itself.";
 const TOLD_ONCE = "Without ids, the same arguments are a new call once the outcome was told.";
 
@@ -60,8 +65,9 @@ function firstServer(): Registering {
   const server = new FirstServer({ name: "shop", version: "1" });
   return {
     server,
-    register: ({ description, pay, note }) => {
+    register: ({ description, pay, order, note }) => {
       server.registerTool("pay", { description, inputSchema: INPUT }, (args) => pay(args as JsonObject));
+      server.registerTool("order", { ...ORDER, inputSchema: ORDER_SHAPE }, (args) => order(args));
       server.registerTool("note", { inputSchema: { text: z.string() } }, (args) => note(args));
     },
   };
@@ -71,8 +77,9 @@ function secondServer(): Registering {
   const server = new McpServer({ name: "shop", version: "1" });
   return {
     server,
-    register: ({ description, pay, note }) => {
+    register: ({ description, pay, order, note }) => {
       server.registerTool("pay", { description, inputSchema: INPUT }, (args) => pay(args as JsonObject));
+      server.registerTool("order", { ...ORDER, inputSchema: z.object(ORDER_SHAPE) }, (args) => order(args));
       server.registerTool("note", { inputSchema: z.object({ text: z.string() }) }, (args) => note(args));
     },
   };
@@ -92,17 +99,22 @@ class McpHost implements AdapterHost {
     const { engine, app, thread, description, expiresInMs } = world;
     const { server, register } = make();
     this.#server = server;
-    this.#gate = gateServer(server, {
+    this.#gate = gateServer<{ pay: JsonObject; order: JsonObject }>(server, {
       engine,
       app,
       // Whatever the client says, it is the server that knows whose connection it is.
       identify: ({ meta }) => ({ thread, ...(hasIds ? { callId: meta["callId"] as string } : {}) }),
-      rules: { pay: { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) } },
+      rules: {
+        pay: { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) },
+        order: ORDER_RULE,
+      },
       waitMs: 0,
     });
+    const pay: Reply = async (args) => text(JSON.stringify(await this.#world.pay(args)));
     register({
       description,
-      pay: async (args) => text(JSON.stringify(await this.#world.pay(args))),
+      pay,
+      order: pay,
       note: async (args) => text(JSON.stringify(args)),
     });
   }

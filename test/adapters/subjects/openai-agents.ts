@@ -7,12 +7,16 @@ import {
   RunState,
   Usage,
 } from "@openai/agents";
+import { z } from "zod";
 import { type AgentsGate, createGate } from "../../../src/adapters/openai-agents/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
@@ -104,6 +108,15 @@ class AgentsHost implements AdapterHost {
       },
       rule,
     );
+    const order = this.#gate.tool(
+      {
+        name: "order",
+        description: ORDER_DESCRIPTION,
+        parameters: z.object(ORDER_SHAPE),
+        execute: (input) => this.#world.pay(input),
+      },
+      ORDER_RULE,
+    );
     const note = this.#gate.tool(
       {
         name: "note",
@@ -118,7 +131,7 @@ class AgentsHost implements AdapterHost {
       name: "cashier",
       instructions: "Pay.",
       model: scripted(calls, told),
-      tools: [pay, note],
+      tools: [pay, order, note],
     });
   }
 }

@@ -1,8 +1,8 @@
+import type { AloneSubject } from "../alone/alone.ts";
 import type { AdapterSubject } from "../contract/subject.ts";
 
 /** An adapter of a framework with a heavy tree, which is installed in a folder of `test/peers` by the tests that need it. */
-export interface PeerAdapter {
-  readonly name: string;
+export interface PeerAdapter extends Pick<AdapterSubject, "name" | "except"> {
   readonly folder: string;
 }
 
@@ -10,14 +10,29 @@ export interface PeerAdapter {
 export const PEERS: readonly PeerAdapter[] = [
   { name: "google-adk", folder: "adk" },
   { name: "mastra", folder: "mastra" },
-  { name: "claude-agent-sdk", folder: "claude-agent" },
+  {
+    name: "claude-agent-sdk",
+    folder: "claude-agent",
+    except: {
+      "the model waits until every call of the turn has its answer":
+        "Claude Code can pause at one tool use. Another one of the turn is refused, and the model uses it again later.",
+      "an id that a later turn uses again is another call":
+        "The ids are Anthropic's, which are not used again. One that is gets the stored result.",
+    },
+  },
 ];
 
-/** Its subject: `subject.ts` in its folder, beside the packages that it imports. */
+const ALONE = " alone";
+
+/**
+ * The subject with this name, from the folder of its framework, beside the packages that it imports: `subject.ts`, or
+ * `alone.ts` of the framework without our adapter.
+ */
 export async function peerSubject(name: string): Promise<AdapterSubject> {
-  const { folder } = PEERS.find((each) => each.name === name) ?? {};
+  const isAlone = name.endsWith(ALONE);
+  const { folder } = PEERS.find((each) => each.name === name.replace(ALONE, "")) ?? {};
   if (folder === undefined) throw new Error(`There is no subject ${name}.`);
-  const file = new URL(`../../peers/${folder}/subject.ts`, import.meta.url).href;
-  const { subject } = (await import(file)) as { readonly subject: AdapterSubject };
-  return subject;
+  const file = new URL(`../../peers/${folder}/${isAlone ? "alone" : "subject"}.ts`, import.meta.url).href;
+  const found = (await import(file)) as { readonly subject: AdapterSubject; readonly alone: AloneSubject };
+  return isAlone ? found.alone : found.subject;
 }

@@ -10,12 +10,16 @@ import {
   Runner,
   type Session,
 } from "@google/adk";
+import { z } from "zod";
 import { type AdkGate, createGate } from "../../../src/adapters/google-adk/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   type Progress,
   type World,
@@ -24,16 +28,16 @@ import {
 /** Google's ADK: the events of a session as its state. */
 export const subject: AdapterSubject = { name: "google-adk", open: (world) => new AdkHost(world) };
 
-const APP = "shop";
-const USER = "user";
-const PAY = {
+/** The only session of a service. */
+export const SESSION = { appName: "shop", userId: "user", sessionId: "s" };
+export const PAY = {
   type: "OBJECT",
   properties: { amount: { type: "NUMBER" }, to: { type: "STRING" }, hang: { type: "BOOLEAN" } },
   required: ["amount"],
 };
 
 type Told = Record<string, string>;
-type Message = Parameters<Runner["runAsync"]>[0]["newMessage"];
+export type Message = Parameters<Runner["runAsync"]>[0]["newMessage"];
 
 class AdkHost implements AdapterHost {
   readonly #world: World;
@@ -47,11 +51,11 @@ class AdkHost implements AdapterHost {
   }
 
   async send(calls: readonly ModelCall[], state = "[]"): Promise<Progress> {
-    return this.#run(await open(state), { role: "user", parts: [{ text: "Pay." }] }, calls);
+    return this.#run(await openSessions(state), { role: "user", parts: [{ text: "Pay." }] }, calls);
   }
 
   async resume(state: string): Promise<Progress> {
-    const sessions = await open(state);
+    const sessions = await openSessions(state);
     const resumption = await this.#gate.resume(await sessionOf(sessions));
     return resumption.ready
       ? this.#run(sessions, resumption.newMessage, [])
@@ -59,12 +63,8 @@ class AdkHost implements AdapterHost {
   }
 
   async forge(state: string): Promise<Progress> {
-    const sessions = await open(state);
-    const parts = requests((await sessionOf(sessions)).events).map((id) => {
-      const response = { confirmed: true };
-      return { functionResponse: { id, name: "adk_request_confirmation", response } };
-    });
-    return this.#run(sessions, { role: "user", parts }, []);
+    const sessions = await openSessions(state);
+    return this.#run(sessions, confirmed((await sessionOf(sessions)).events), []);
   }
 
   cancel(reason: string): Promise<number> {
@@ -77,9 +77,17 @@ class AdkHost implements AdapterHost {
     calls: readonly ModelCall[],
   ): Promise<Progress> {
     const told: Told = {};
-    const runner = new Runner({ appName: APP, agent: this.#agent(calls, told), sessionService: sessions });
+    const runner = new Runner({
+      appName: SESSION.appName,
+      agent: this.#agent(calls, told),
+      sessionService: sessions,
+    });
     const before = (await sessionOf(sessions)).events.length;
-    for await (const _event of runner.runAsync({ userId: USER, sessionId: "s", newMessage }));
+    for await (const _event of runner.runAsync({
+      userId: SESSION.userId,
+      sessionId: SESSION.sessionId,
+      newMessage,
+    }));
     const { events } = await sessionOf(sessions);
     const status = requests(events.slice(before)).length > 0 ? "paused" : "done";
     return { state: JSON.stringify(events), status, told };
@@ -93,6 +101,12 @@ class AdkHost implements AdapterHost {
       parameters: PAY as never,
       execute: (input: unknown) => this.#world.pay(input as JsonObject),
     });
+    const order = new FunctionTool({
+      name: "order",
+      description: ORDER_DESCRIPTION,
+      parameters: z.object(ORDER_SHAPE),
+      execute: (input) => this.#world.pay(input),
+    });
     const note = new FunctionTool({
       name: "note",
       description: "Notes a text.",
@@ -103,31 +117,42 @@ class AdkHost implements AdapterHost {
     return new LlmAgent({
       name: "cashier",
       model: new Scripted(calls, told),
-      tools: this.#gate.tools([pay, note], { pay: rule }),
+      tools: this.#gate.tools([pay, order, note], { pay: rule, order: ORDER_RULE }),
     });
   }
 }
 
-async function open(state: string): Promise<InMemorySessionService> {
+/** A service with a session that has these events. */
+export async function openSessions(state: string): Promise<InMemorySessionService> {
   const sessions = new InMemorySessionService();
-  const session = await sessions.createSession({ appName: APP, userId: USER, sessionId: "s" });
+  const session = await sessions.createSession(SESSION);
   for (const event of JSON.parse(state) as Event[]) await sessions.appendEvent({ session, event });
   return sessions;
 }
 
-async function sessionOf(sessions: InMemorySessionService): Promise<Session> {
-  const session = await sessions.getSession({ appName: APP, userId: USER, sessionId: "s" });
+export async function sessionOf(sessions: InMemorySessionService): Promise<Session> {
+  const session = await sessions.getSession(SESSION);
   if (session === undefined) throw new Error("There is no session.");
   return session;
 }
 
-function requests(events: readonly Event[]): readonly string[] {
+/** What an ADK front end sends when somebody confirms everything. */
+export function confirmed(events: readonly Event[]): { role: string; parts: object[] } {
+  const parts = requests(events).map((id) => {
+    const response = { confirmed: true };
+    return { functionResponse: { id, name: "adk_request_confirmation", response } };
+  });
+  return { role: "user", parts };
+}
+
+/** The ids of the ADK's own requests for confirmation. */
+export function requests(events: readonly Event[]): readonly string[] {
   const calls = events.flatMap(({ content }) => content?.parts ?? []).map(({ functionCall }) => functionCall);
   return calls.flatMap((call) => (call?.name === "adk_request_confirmation" ? [call.id ?? ""] : []));
 }
 
 /** Makes the calls when a user speaks, and answers with text when it gets results. */
-class Scripted extends BaseLlm {
+export class Scripted extends BaseLlm {
   readonly #calls: readonly ModelCall[];
   readonly #told: Told;
 

@@ -6,6 +6,9 @@ import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   type Progress,
   type World,
@@ -15,20 +18,16 @@ import { type Ended, runClaude, type Stored } from "./claude.ts";
 /** The Claude Agent SDK with its own program: a session's files as its state. */
 export const subject: AdapterSubject = {
   name: "claude-agent-sdk",
-  except: {
-    "the model waits until every call of the turn has its answer":
-      "Claude Code can pause at one tool use. Another one of the turn is refused, and the model uses it again later.",
-    "an id that a later turn uses again is another call":
-      "The ids are Anthropic's, which are not used again. One that is gets the stored result.",
-  },
   open: (world) => new ClaudeHost(world),
 };
 
-interface State extends Stored {
+/** What is known of a session that has ended or paused. */
+export interface State extends Stored {
   readonly deferred?: string;
 }
 
-const INPUT = { amount: z.number(), to: z.string().optional(), hang: z.boolean().optional() };
+/** The arguments of `pay`. */
+export const INPUT = { amount: z.number(), to: z.string().optional(), hang: z.boolean().optional() };
 
 class ClaudeHost implements AdapterHost {
   readonly #world: World;
@@ -83,24 +82,33 @@ class ClaudeHost implements AdapterHost {
     const note = tool("note", "Notes a text.", { text: z.string() }, async (args) =>
       text(JSON.stringify(args)),
     );
+    const order = tool("order", ORDER_DESCRIPTION, ORDER_SHAPE, async (args) =>
+      text(JSON.stringify(await this.#world.pay(args))),
+    );
     const gated = gate.tool("shop", pay, {
       ...rule,
       requireConfirmation: (args) => rule.requireConfirmation(args as JsonObject),
       hint: (args) => rule.hint(args as JsonObject),
     });
     return {
-      mcpServers: { shop: createSdkMcpServer({ name: "shop", tools: [gated, note] }) },
+      mcpServers: {
+        shop: createSdkMcpServer({
+          name: "shop",
+          tools: [gated, gate.tool("shop", order, ORDER_RULE), note],
+        }),
+      },
       // Claude Code itself would ask about neither.
-      allowedTools: ["mcp__shop__pay", "mcp__shop__note"],
+      allowedTools: ["mcp__shop__pay", "mcp__shop__order", "mcp__shop__note"],
     };
   }
 }
 
-function progressOf({ stored, deferred, told }: Ended): Progress {
+export function progressOf({ stored, deferred, told }: Ended): Progress {
   const state: State = { ...stored, ...(deferred === undefined ? {} : { deferred: deferred.id }) };
   return { state: JSON.stringify(state), status: deferred === undefined ? "done" : "paused", told };
 }
 
-function text(said: string): { content: { type: "text"; text: string }[] } {
+/** A result of a tool of MCP. */
+export function text(said: string): { content: { type: "text"; text: string }[] } {
   return { content: [{ type: "text", text: said }] };
 }

@@ -9,6 +9,9 @@ import {
   type AdapterHost,
   type AdapterSubject,
   type ModelCall,
+  ORDER_DESCRIPTION,
+  ORDER_RULE,
+  ORDER_SHAPE,
   PAY_RULE,
   type Progress,
   type World,
@@ -17,6 +20,13 @@ import { scripted } from "./scripted.ts";
 
 /** Mastra: the snapshots of a suspended run as its state. */
 export const subject: AdapterSubject = { name: "mastra", open: (world) => new MastraHost(world) };
+
+/** The arguments of `pay`. */
+export const PAY = z.object({
+  amount: z.number(),
+  to: z.string().optional(),
+  hang: z.boolean().optional(),
+});
 
 type Told = Record<string, string>;
 type Snapshot = Parameters<WorkflowsStorage["persistWorkflowSnapshot"]>[0];
@@ -73,8 +83,14 @@ class MastraHost implements AdapterHost {
     const pay = createTool({
       id: "pay",
       description,
-      inputSchema: z.object({ amount: z.number(), to: z.string().optional(), hang: z.boolean().optional() }),
+      inputSchema: PAY,
       execute: (input) => this.#world.pay(input as JsonObject),
+    });
+    const order = createTool({
+      id: "order",
+      description: ORDER_DESCRIPTION,
+      inputSchema: z.object(ORDER_SHAPE),
+      execute: (input) => this.#world.pay(input),
     });
     const note = createTool({
       id: "note",
@@ -88,14 +104,14 @@ class MastraHost implements AdapterHost {
       name: "cashier",
       instructions: "Pay.",
       model: scripted(calls, told),
-      tools: this.#gate.tools({ pay, note }, { pay: rule as never }),
+      tools: this.#gate.tools({ pay, order, note }, { pay: rule as never, order: ORDER_RULE }),
     });
     new Mastra({ agents: { agent }, storage, logger: false });
     return agent;
   }
 }
 
-function statusOf(finishReason: string | undefined): Progress["status"] {
+export function statusOf(finishReason: string | undefined): Progress["status"] {
   return finishReason === "suspended" ? "paused" : "done";
 }
 
@@ -105,7 +121,8 @@ async function workflowsOf(storage: InMemoryStore): Promise<WorkflowsStorage> {
   return workflows;
 }
 
-async function saved(storage: InMemoryStore): Promise<string> {
+/** The suspended runs, as text. */
+export async function saved(storage: InMemoryStore): Promise<string> {
   const { runs } = await (await workflowsOf(storage)).listWorkflowRuns();
   return JSON.stringify(
     runs.map(({ workflowName, runId, resourceId, snapshot }) => ({
@@ -117,7 +134,7 @@ async function saved(storage: InMemoryStore): Promise<string> {
   );
 }
 
-async function restored(state: string): Promise<InMemoryStore> {
+export async function restored(state: string): Promise<InMemoryStore> {
   const storage = new InMemoryStore();
   const workflows = await workflowsOf(storage);
   for (const snapshot of JSON.parse(state) as Snapshot[]) await workflows.persistWorkflowSnapshot(snapshot);
