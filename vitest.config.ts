@@ -4,6 +4,11 @@ import { defineConfig } from "vitest/config";
 /** `npm test` leaves out the long proofs; `npm run test:all` has them, and more rounds of others. */
 const LONG = process.env["COUNTERSIGN_LONG"] === "1";
 const SHORT_ONLY = LONG ? [] : ["**/*.long.test.ts"];
+/** These replace a module, which the files that a worker runs after them would see: each has a worker of its own. */
+const REPLACES_MODULES = [
+  "src/engine/ledger/committed.test.ts",
+  "src/stores/postgres/schema/behind.test.ts",
+];
 const POSTGRES = "test/support/postgres/setup.ts";
 /** For tests that start processes. */
 const BUNDLE = "test/support/processes/bundle-setup.ts";
@@ -12,12 +17,14 @@ export default defineConfig({
   test: {
     // One more than there are cores: much of what takes long here waits for processes of its own.
     maxWorkers: availableParallelism() + 1,
+    // A worker loads the sources once for all files that it runs: half of the time otherwise goes there.
+    isolate: false,
     projects: [
       {
         test: {
           name: "unit",
           include: ["src/**/*.test.ts"],
-          exclude: ["src/stores/postgres/**", ...SHORT_ONLY],
+          exclude: ["src/stores/postgres/**", ...REPLACES_MODULES, ...SHORT_ONLY],
           testTimeout: 20_000,
         },
       },
@@ -25,7 +32,17 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: ["src/stores/postgres/**/*.test.ts"],
-          exclude: SHORT_ONLY,
+          exclude: [...REPLACES_MODULES, ...SHORT_ONLY],
+          globalSetup: POSTGRES,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "isolated",
+          include: REPLACES_MODULES,
+          isolate: true,
           globalSetup: POSTGRES,
           testTimeout: 60_000,
           hookTimeout: 60_000,

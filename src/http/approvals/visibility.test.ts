@@ -44,7 +44,7 @@ test("two logins are one person only in apps whose policy says so", async () => 
   };
   const seenBy = async (id: string, mine: "true" | "decidable" | undefined): Promise<readonly string[]> => {
     const { items } = await list({ site, principal: person(id) }, mine === undefined ? {} : { mine });
-    return items.map(({ tool }) => tool);
+    return items.map(({ tool }) => tool).toSorted();
   };
   for (const mine of ["true", "decidable", undefined] as const) {
     expect(await seenBy("rita", mine)).toEqual(["known", "other"]);

@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach } from "vitest";
+import { afterEach } from "vitest";
 import { ensureChromium } from "../../../scripts/test-tools.ts";
 
 const FLAGS = [
@@ -30,19 +30,18 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: await ensureChromium(), args: [...FLAGS], headless: true });
 }
 
-/** Pages of one Chromium, each in a profile of its own that is gone after the test; for the tests of one file. */
+/** One Chromium for all files that a worker runs; it ends with the worker, which holds its pipe. */
+let shared: Promise<Browser> | undefined;
+
+/** Pages, each in a profile of its own that is gone after the test. */
 export function useBrowser(): (options?: Parameters<Browser["newContext"]>[0]) => Promise<WatchedPage> {
-  let browser: Promise<Browser> | undefined;
   const contexts: BrowserContext[] = [];
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
   });
-  afterAll(async () => {
-    await (await browser)?.close();
-  });
   return async (options = {}) => {
-    browser ??= launchBrowser();
-    const context = await (await browser).newContext(options);
+    if (shared === undefined || !(await shared).isConnected()) shared = launchBrowser();
+    const context = await (await shared).newContext(options);
     contexts.push(context);
     return watchedPage(context);
   };
