@@ -5,10 +5,7 @@ import { defineConfig } from "vitest/config";
 const LONG = process.env["COUNTERSIGN_LONG"] === "1";
 const SHORT_ONLY = LONG ? [] : ["**/*.long.test.ts"];
 /** These replace a module, which the files that a worker runs after them would see: each has a worker of its own. */
-const REPLACES_MODULES = [
-  "src/engine/ledger/committed.test.ts",
-  "src/stores/postgres/schema/behind.test.ts",
-];
+const REPLACES_MODULES = ["src/engine/ledger/committed.test.ts", "src/stores/postgres/schema/behind.test.ts"];
 const POSTGRES = "test/support/postgres/setup.ts";
 /** For tests that start processes. */
 const BUNDLE = "test/support/processes/bundle-setup.ts";
@@ -111,6 +108,7 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 60_000,
           maxConcurrency: 2,
+          isolate: true,
           fileParallelism: false,
         },
       },
@@ -121,6 +119,7 @@ export default defineConfig({
           globalSetup: BUNDLE,
           testTimeout: 120_000,
           hookTimeout: 60_000,
+          isolate: true,
           fileParallelism: false,
         },
       },
@@ -130,6 +129,7 @@ export default defineConfig({
           include: ["test/race/**/*.test.ts"],
           globalSetup: BUNDLE,
           testTimeout: 600_000,
+          isolate: true,
           fileParallelism: false,
         },
       },
@@ -141,6 +141,7 @@ export default defineConfig({
           globalSetup: [POSTGRES, BUNDLE],
           testTimeout: 600_000,
           hookTimeout: 60_000,
+          isolate: true,
           fileParallelism: false,
         },
       },
