@@ -42,6 +42,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
     node: { "node:crypto": "the digest of a policy" },
   },
   retention: { imports: ["protocol", "engine", "yaml"], node: "any" },
+  simulation: { imports: ["protocol", "engine", "yaml"], node: {} },
   manifest: {
     imports: ["protocol", "engine", "runtime", "models", "mcp", "yaml"],
     node: "any",
@@ -62,6 +63,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
       "manifest",
       "policy",
       "retention",
+      "simulation",
       "yaml",
       "src/index.ts",
     ],

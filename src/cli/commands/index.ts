@@ -31,6 +31,7 @@ import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
 import { show } from "./show.ts";
+import { simulate } from "./simulate.ts";
 import { stats } from "./stats.ts";
 import { validate } from "./validate.ts";
 import { withdrawVote } from "./withdraw-vote.ts";
@@ -77,6 +78,7 @@ export const COMMANDS: readonly Command[] = [
   policyExplain,
   policyReplay,
   policyJsonSchema,
+  simulate,
   migrate,
   prune,
   retentionPlan,
