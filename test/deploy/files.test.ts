@@ -235,7 +235,7 @@ test("the kustomization lists every other file of its folder", () => {
 test("the alerts are about metrics that there are, and each is in the page on operations", () => {
   const names = METRIC_NAMES.map((key) => METRICS[key].name);
   const page = read("docs/operations.md");
-  const [{ groups }] = readDocuments("deploy/alerts.yaml") as readonly [
+  const [{ groups }] = readDocuments("deploy/alerts/countersign.yaml") as readonly [
     {
       readonly groups: readonly {
         readonly rules: readonly { readonly alert: string; readonly expr: string }[];

@@ -77,7 +77,7 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     labels: ["kind"],
   },
   deliveries: {
-    name: "countersign_webhook_deliveries_total",
+    name: "countersign_channel_deliveries_total",
     kind: "counter",
     help: "Attempts to send a message to a channel, by result.",
     labels: ["channel", "outcome"],
