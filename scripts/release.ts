@@ -1,7 +1,11 @@
 // `npm run release -- X.Y.Z`: checks the package, gives it the version, moves the changelog's "Unreleased" below it,
-// commits and tags. Publishes and pushes nothing. With --dry-run nothing is left behind.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// commits and tags; leaves the package, its SBOM and its provenance in `release/`. Publishes and pushes nothing. With
+// --dry-run nothing is left behind.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { command, ROOT } from "./command.ts";
+import { packInto, writeProvenance, writeSbom } from "./release-files.ts";
 
 const FILES = ["package.json", "package-lock.json", "CHANGELOG.md"] as const;
 const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
@@ -28,25 +32,34 @@ function main(args: readonly string[]): void {
   if (git("tag", "--list", tag) !== "") throw new Fault(`The tag ${tag} exists already.`);
   const notes = notesIn(readFileSync(`${ROOT}/CHANGELOG.md`, "utf8"));
   let done = false;
+  let made = "";
+  const folder = dryRun ? mkdtempSync(join(tmpdir(), "countersign-release-")) : `${ROOT}/release`;
   try {
     setVersion(version);
     must("npm", ["run", "--silent", "build"]);
     must("npm", ["run", "--silent", "check:package"]);
+    // All that can fail is done before the tag exists.
+    const tarball = packInto(folder);
+    const base = tarball.replace(/\.tgz$/, "");
+    writeSbom(`${base}.cdx.json`);
     if (!dryRun) {
       git("add", ...FILES.filter((file) => existsSync(`${ROOT}/${file}`)));
       git("commit", "--quiet", "--message", `Release ${version}`);
       git("tag", "--annotate", tag, "--cleanup=verbatim", "--message", `Countersign ${version}\n\n${notes}`);
       done = true;
     }
+    writeProvenance(`${base}.provenance.json`, { tarball, commit: git("rev-parse", "HEAD") });
+    made = basename(tarball);
   } finally {
     // Whatever failed, and after a dry run: the files are as they were.
     if (!done) git("checkout", "--quiet", "HEAD", "--", ".");
+    if (!done) rmSync(folder, { recursive: true, force: true });
   }
   process.stdout.write(`${notes}\n\n`);
   process.stdout.write(
     dryRun
       ? `Dry run: ${tag} would be committed and tagged.\n`
-      : `Tagged ${tag}. To publish: git push --follow-tags && npm publish\n`,
+      : `Tagged ${tag}. To publish: git push --follow-tags && npm publish release/${made}\n`,
   );
 }
 

@@ -126,11 +126,9 @@ function readTeam(source: YamlSource, node: Node): Team | undefined {
   const given = members.get("people");
   const people = given === undefined ? users.length : source.count(given, `people of ${name}`);
   if (people === 0) source.problem(node, `the team ${name} needs people or users`);
-  const duration = (read: YamlSource, member: Node | undefined, what: string): number | undefined =>
-    member && read.duration(member, what);
   const spread = (member: "reaction" | "handling"): Spread | undefined => {
     const found = members.get(member);
-    return found && readSpread(source, found, { what: `${member} of ${name}`, read: duration });
+    return found && readSpread(source, found, { what: `${member} of ${name}`, read: readDuration });
   };
   return {
     ...USUAL_TEAM,
@@ -211,6 +209,10 @@ function readNumber(source: YamlSource, node: Node | undefined, what: string, le
   const value: unknown = isScalar(node) ? node.value : undefined;
   if (typeof value === "number" && Number.isFinite(value) && value >= least) return value;
   return source.problem(node, `${what} must be a number, ${least} or more`);
+}
+
+function readDuration(source: YamlSource, node: Node | undefined, what: string): number | undefined {
+  return node && source.duration(node, what);
 }
 
 function readDate(source: YamlSource, node: Node | undefined): number | undefined {
