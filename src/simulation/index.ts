@@ -15,7 +15,6 @@ export {
   sampled,
   type Team,
   USUAL_HOURS,
-  USUAL_TEAM,
   USUAL_WEEKDAYS,
 } from "./scenario.ts";
 export { type SimulationInput, simulate } from "./simulate.ts";
