@@ -1,15 +1,15 @@
-import type { Ledger, PolicySource } from "../../engine/index.ts";
-import { parsePolicy } from "../../policy/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
-import { simulate as play, type Scenario, type SimulationReport } from "../../simulation/index.ts";
-import { createLedger } from "../../stores/index.ts";
-import type { Command, Invocation } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { policyFile } from "../policy/open-policy.ts";
-import { Progress } from "../progress.ts";
-import { type ChosenScenario, chosenScenario, percent } from "../simulation/chosen-scenario.ts";
-import { printSimulation } from "../simulation/print-simulation.ts";
-import { readPolicyText } from "./policy/check.ts";
+import type { Ledger, PolicySource } from "../../../engine/index.ts";
+import { parsePolicy } from "../../../policy/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { simulate as play, type Scenario, type SimulationReport } from "../../../simulation/index.ts";
+import { createLedger } from "../../../stores/index.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { policyFile } from "../../policy/open-policy.ts";
+import { Progress } from "../../progress.ts";
+import { type ChosenScenario, chosenScenario, percent } from "../../simulation/chosen-scenario.ts";
+import { printSimulation } from "../../simulation/print-simulation.ts";
+import { readPolicyText } from "./check.ts";
 
 const USUAL_SEED = 1;
 
