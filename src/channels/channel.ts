@@ -44,6 +44,8 @@ export interface Notice {
   readonly known?: PeopleKnown;
   /** The link to its card. Opening it decides nothing. */
   readonly link?: string;
+  /** The same for another question, by its id: for a message about several. */
+  readonly linkFor?: (confirmation: string) => string;
 }
 
 /**

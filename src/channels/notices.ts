@@ -111,6 +111,7 @@ export async function readNotice(
     about: found.about,
     ...(found.confirmation === undefined ? {} : { known: await knownOf(ledger, directory) }),
     ...(link === undefined || found.confirmation === undefined ? {} : { link: link(found.confirmation) }),
+    ...(link === undefined ? {} : { linkFor: link }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
 import { createLedger } from "../stores/index.ts";
 import type { Channel, Notice } from "./channel.ts";
 import { type Deliveries, startDeliveries } from "./delivery.ts";
+import { stillWaiting } from "./digest.ts";
 import type { Failure } from "./failures.ts";
 import { isWanted, noticeTypeOf } from "./notices.ts";
 import { askedAmong, toChannelPrincipal } from "./people.ts";
@@ -152,6 +153,11 @@ function testChannel(ledger: Ledger, sent: string[]): Channel {
           sent.push(`${target} ${notice.type.split(".")[1]} ${new Date(ledger.now).toISOString()}`);
           return { ok: true };
         },
+        sendDigest: async (target, digest) => {
+          const tools = (await stillWaiting(ledger, digest)).map(({ tool }) => tool).toSorted();
+          sent.push(`${target} digest of ${tools.join("+")} ${new Date(ledger.now).toISOString()}`);
+          return { ok: true };
+        },
       });
     },
   };
@@ -198,6 +204,34 @@ test("a question and its reminders that were held back are one message", async (
   expect(toAna.every((line) => line.endsWith(MORNING))).toBe(true);
   // The first of them asks; what the others say is said by it.
   expect(toAna).toHaveLength(1);
+});
+
+test("several questions that were held back are one message, of those that still wait", async () => {
+  const { ask, set, start, pass, sent, engine } = await createScene();
+  await set("ana", { off: [], quiet: { timeZone: "UTC", from: "22:00", to: "02:00" } });
+  await start();
+  await ask("a");
+  const over = await ask("b", { remindAfterMs: [HOUR_MS] });
+  await ask("c", { remindAfterMs: [HOUR_MS] });
+  await pass(2 * HOUR_MS);
+  await engine.deny(over, { by: { id: "bob" } });
+  await pass(HOUR_MS + STEP_MS);
+  const toAna = hours(sent.filter((line) => line.startsWith("ana")));
+  expect(toAna).toEqual(["ana digest of pay-a+pay-c 2026-01-02T02:"]);
+});
+
+test("whoever wants to be told once a day is told at that time, in one message", async () => {
+  const { ask, set, start, pass, sent } = await createScene();
+  await set("ana", { off: [], daily: { timeZone: "UTC", at: "01:00" } });
+  await start();
+  await ask("a");
+  await ask("b");
+  await pass(HOUR_MS);
+  expect(sent.filter((line) => line.startsWith("ana"))).toEqual([]);
+  await pass(HOUR_MS + STEP_MS);
+  expect(hours(sent.filter((line) => line.startsWith("ana")))).toEqual([
+    "ana digest of pay-a+pay-b 2026-01-02T01:",
+  ]);
 });
 
 test("what would be over before the quiet hours end is told at once", async () => {
@@ -271,6 +305,7 @@ test("quiet hours count for all logins of a person", async () => {
   const directory = { group: () => undefined, person: (id: string) => id.replace(/@sso$/, "") };
   const notice = {
     type: "confirmation.requested",
+    at: START,
     about: { id: "adk-1", status: "requested" },
     known: { directory },
   } as unknown as Notice;

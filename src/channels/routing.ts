@@ -1,10 +1,11 @@
 import {
   type Confirmation,
+  heldUntil,
+  holdEnd,
   type Ledger,
   type NotificationSettings,
   notificationSettings,
   type Principal,
-  quietUntil,
 } from "../engine/index.ts";
 import { asks } from "./asks.ts";
 import type { Notice, Told } from "./channel.ts";
@@ -20,15 +21,15 @@ export interface Muted {
   readonly ids: ReadonlySet<string>;
   /** Some of them are told later: then the notice is to be tried again. */
   readonly held?: Failure;
-  /** Others, who are told now of a reminder that came in their quiet hours. */
-  readonly late: ReadonlySet<string>;
+  /** Others, who are told now of what was held back for them, and when that was due. */
+  readonly late: ReadonlyMap<string, number>;
 }
 
-const NOBODY: Muted = { ids: new Set(), late: new Set() };
+const NOBODY: Muted = { ids: new Set(), late: new Map() };
 
 /**
  * What people's own settings say about a question, by the ledger's clock: whoever turned the channel off is not told,
- * and whoever has quiet hours later, unless it is urgent. What became of a question is not held back.
+ * and whoever has quiet hours or wants to be told once a day later, unless it is urgent. What became of a question is not held back.
  */
 export async function mutedAmong(
   { ledger, channel }: { readonly ledger: Pick<Ledger, "items" | "now">; readonly channel: string },
@@ -38,21 +39,23 @@ export async function mutedAmong(
   const { about } = notice;
   if (!("id" in about) || !asks(notice)) return NOBODY;
   const ids = new Set<string>();
-  const late = new Set<string>();
+  const late = new Map<string, number>();
   const ends: number[] = [];
   for (const person of new Map(people.map((one) => [one.id, one])).values()) {
     const settings = await notificationSettings(ledger.items, personIdOf(person.id, notice));
-    const until = isUrgent(notice, about, person) ? undefined : quietEnd(settings, about, ledger.now);
+    const { until, due } = isUrgent(notice, about, person)
+      ? {}
+      : timesOf(settings, about, { at: notice.at, now: ledger.now });
     const isOff = settings.off.includes(channel);
     if (isOff || until !== undefined) ids.add(person.id);
     if (!isOff && until !== undefined) ends.push(until);
-    if (isLate(notice, settings)) late.add(person.id);
+    if (due !== undefined) late.set(person.id, due);
   }
   if (ends.length === 0) return { ids, late };
   const waitMs = Math.max(Math.min(...ends) - ledger.now, 1);
   const held = {
     ok: false,
-    reason: "Held back during the quiet hours of a recipient.",
+    reason: "Held back, as a recipient has set.",
     retryAfterMs: Math.min(waitMs, LONGEST_HOLD_MS),
     isolated: true,
     isHeld: true,
@@ -65,10 +68,6 @@ function personIdOf(id: string, { known }: Notice): string {
   return known?.directory?.person(id) ?? id;
 }
 
-function isLate({ type, at }: Notice, { quiet }: NotificationSettings): boolean {
-  return type === "confirmation.reminded" && quiet !== undefined && quietUntil(at, quiet) !== undefined;
-}
-
 /** An escalation is urgent for those whom only the escalation asks. */
 function isUrgent({ type, known }: Notice, about: Confirmation, person: Principal): boolean {
   if (type !== "confirmation.escalated") return false;
@@ -76,15 +75,23 @@ function isUrgent({ type, known }: Notice, about: Confirmation, person: Principa
   return !isAsked(before, person, known);
 }
 
-/** When the quiet hours end; undefined if the question would be over by then. */
-function quietEnd(
-  { quiet }: NotificationSettings,
+/** When it is told, by somebody's settings. */
+interface Times {
+  /** Until when it is held back; absent if the question would be over by then. */
+  readonly until?: number;
+  /** Since when it is told, if it was held back before. */
+  readonly due?: number;
+}
+
+function timesOf(
+  settings: NotificationSettings,
   { expiresAt }: Confirmation,
-  now: number,
-): number | undefined {
-  const until = quiet === undefined ? undefined : quietUntil(now, quiet);
-  const isTooLate = until !== undefined && expiresAt !== undefined && Date.parse(expiresAt) <= until;
-  return isTooLate ? undefined : until;
+  { at, now }: { readonly at: number; readonly now: number },
+): Times {
+  const until = heldUntil({ at, now }, settings);
+  if (until !== undefined) return expiresAt !== undefined && Date.parse(expiresAt) <= until ? {} : { until };
+  const due = holdEnd(at, settings);
+  return due === undefined ? {} : { due };
 }
 
 /** What became of a notice of which some recipients are told later. */

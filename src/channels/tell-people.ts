@@ -1,6 +1,7 @@
-import type { Ledger, MessageBook, Principal, SentMessages } from "../engine/index.ts";
+import type { Claim, MessageBook, Principal, SentMessages } from "../engine/index.ts";
 import { ASKING, asks } from "./asks.ts";
 import type { Notice, Told } from "./channel.ts";
+import { type Digest, type DigestLedger, digestFor, noteInDigest } from "./digest.ts";
 import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "./failures.ts";
 import { mutedAmong, withHeld } from "./routing.ts";
 import { subjectOf } from "./subject.ts";
@@ -17,8 +18,8 @@ export interface Recipients {
 
 /** One notice, and how it is sent to one place. */
 export interface Telling {
-  /** Where people's own settings are. */
-  readonly ledger: Pick<Ledger, "items" | "now">;
+  /** Where people's own settings are, and what waits for them. */
+  readonly ledger: DigestLedger;
   /** The channel's name. */
   readonly channel: string;
   readonly book: MessageBook;
@@ -29,6 +30,8 @@ export interface Telling {
   readonly personOf: (target: string) => Principal | undefined;
   /** Sends it. `isFirst`: nothing about this subject was sent there before. */
   readonly send: (target: string, place: { readonly isFirst: boolean }) => Promise<Sent>;
+  /** Sends one message about all that waits for somebody, in the place of many. Without it, there are no digests. */
+  readonly sendDigest?: (target: string, digest: Digest) => Promise<Sent>;
   /** To how many it is sent at a time. Default: 1. */
   readonly atOnce?: number;
 }
@@ -52,8 +55,8 @@ export async function tellPeople(telling: Telling): Promise<Told> {
   const tellInTurn = async (): Promise<void> => {
     // The iterator is shared: each target is taken once.
     for (const target of targets) {
-      const isLate = muted.late.has(personOf(target)?.id ?? "");
-      const told = signal.aborted ? OUT_OF_TIME : await tellOnce(telling, target, isLate);
+      const due = isBegun(notice, target, to) ? undefined : muted.late.get(personOf(target)?.id ?? "");
+      const told = signal.aborted ? OUT_OF_TIME : await tellNow(telling, target, due);
       if (!told.ok) failures.push(told);
     }
   };
@@ -77,13 +80,50 @@ function inTurn(targets: readonly string[], notice: Notice, to: SentMessages["to
   return targets.toSorted((one, other) => triedAt(one) - triedAt(other));
 }
 
+/** Was the message of this notice to this target sent, or begun? */
+function isBegun({ id, type }: Notice, target: string, to: SentMessages["to"]): boolean {
+  const first = to[target];
+  if (type === "confirmation.requested") return first !== undefined;
+  return first?.notice === id || to[`${target} ${id}`] !== undefined;
+}
+
+/** By a digest, if it was held back and more waits; else by itself. */
+async function tellNow(telling: Telling, target: string, due: number | undefined): Promise<Told> {
+  const { book, notice, personOf, sendDigest } = telling;
+  const person = personOf(target);
+  const isDigested = due !== undefined && person !== undefined && sendDigest !== undefined;
+  const digest = isDigested ? await digestFor(telling, notice, { person, due }) : undefined;
+  if (digest === undefined || person === undefined || sendDigest === undefined)
+    return tellOnce(telling, target, due !== undefined);
+  const { subject } = digest;
+  const claim = await book.claim(subject, target, { person: person.id });
+  const told = await sendClaimed(book, { subject, target, claim }, () => sendDigest(target, digest));
+  if (told.ok) await noteInDigest(book, notice, { name: `${target} ${subject}`, person: person.id });
+  return told;
+}
+
 async function tellOnce(telling: Telling, to: string, isLate: boolean): Promise<Told> {
   const { book, notice, send } = telling;
   const subject = subjectOf(notice.about);
   const { claim, target, isFirst } = await claimMessage(telling, to, isLate);
+  return sendClaimed(book, { subject, target, claim }, () => send(to, { isFirst }));
+}
+
+interface Claimed {
+  readonly subject: string;
+  readonly target: string;
+  readonly claim: Claim;
+}
+
+/** Sends what was claimed, if there is something to send, and notes what became of it. */
+async function sendClaimed(
+  book: MessageBook,
+  { subject, target, claim }: Claimed,
+  send: () => Promise<Sent>,
+): Promise<Told> {
   if (claim.next === "nothing") return { ok: true };
   if (claim.next === "wait") return BEING_SENT;
-  const sent = await send(to, { isFirst });
+  const sent = await send();
   if (sent.ok) {
     await book.note(subject, target, { claimed: claim.message, as: { ...claim.message, state: "sent" } });
     return sent;
@@ -109,7 +149,7 @@ async function claimMessage(
   const subject = subjectOf(about);
   const person = personOf(target)?.id;
   // Several reminders that were held back are one, and none where the question itself was held back.
-  const unlessSince = isLate ? notice.at : undefined;
+  const unlessSince = isLate && type === "confirmation.reminded" ? notice.at : undefined;
   if (type !== "confirmation.requested")
     return book.claimInThread(subject, target, { notice: id, person, unlessSince });
   const claim = await book.claim(subject, target, person === undefined ? {} : { person });

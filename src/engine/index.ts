@@ -90,9 +90,13 @@ export {
 } from "./decisions/index.ts";
 export { allDelegations, type Delegated, type NewDelegation } from "./delegations/index.ts";
 export {
+  type Claim,
+  type DailyTime,
   DEFAULT_DELIVERY_SETTINGS,
   type DeliveryFailure,
   type DeliverySettings,
+  heldUntil,
+  holdEnd,
   isTimeZone,
   MessageBook,
   type NotificationSettings,
@@ -100,7 +104,6 @@ export {
   OutboxWorker,
   putNotificationSettings,
   type QuietHours,
-  quietUntil,
   type SentMessage,
   type SentMessages,
   type Told,

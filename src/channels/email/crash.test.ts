@@ -19,7 +19,7 @@ async function tellThroughCrash(server: MailServer, crash: Crash): Promise<{ rea
   const clock = new ManualClock();
   const ledger = await createLedger(`sqlite:${join(await resources.folder(), "ledger.db")}`, { clock });
   resources.add(() => ledger.close());
-  const create = (store: Pick<Ledger, "items" | "now">): Channel =>
+  const create = (store: Ledger): Channel =>
     createEmailChannel({
       ledger: store,
       smtp: server.url,

@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 import { type Ledger, MessageBook, type Principal } from "../../engine/index.ts";
 import { asks } from "../asks.ts";
 import type { Channel, Notice, Told } from "../channel.ts";
+import { type Digest, stillWaiting } from "../digest.ts";
 import { combinedFailures, type Failure, type Sent } from "../failures.ts";
 import { askedAmong, toChannelPrincipal } from "../people.ts";
 import { subjectOf } from "../subject.ts";
 import { tellPeople } from "../tell-people.ts";
 import { decisionEntries } from "./decision-entries.ts";
 import { DecisionLinks } from "./decision-links.ts";
+import { digestMail } from "./digest-mail.ts";
 import {
   type CheckedSettings,
   checkSettings,
@@ -22,7 +24,7 @@ const HASH_LENGTH = 16;
 /** Options of {@link createEmailChannel}. */
 export interface EmailOptions extends EmailSettings {
   /** The ledger, which stores which mails were sent. */
-  readonly ledger: Pick<Ledger, "items" | "now">;
+  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "load">;
   /** Distinguishes several mail channels. */
   readonly name?: string;
 }
@@ -89,11 +91,18 @@ function tellByMail(mailing: Mailing, notice: Notice, signal: AbortSignal): Prom
     const mail = { ...mailOf(about, { isFirst, link, decision }), to: address, notice: notice.id };
     return mailer.send({ ...mail, ...(isFirst ? { messageId: first } : reply) }, signal);
   };
+  const sendDigest = async (address: string, digest: Digest): Promise<Sent> => {
+    const waiting = await stillWaiting(mailing.ledger, digest);
+    if (waiting.length === 0) return { ok: true };
+    const messageId = `<${book.keyOf(digest.subject)}.${hashOf(address)}@${domain}>`;
+    const mail = digestMail(waiting, notice.linkFor);
+    return mailer.send({ ...mail, to: address, messageId, notice: book.keyOf(digest.subject) }, signal);
+  };
   const personOf = (address: string): Principal | undefined => {
     const person = people.find(({ email }) => email === address);
     return person === undefined ? undefined : toChannelPrincipal(person);
   };
-  return tellPeople({ ...mailing, notice, signal, recipients, personOf, send });
+  return tellPeople({ ...mailing, notice, signal, recipients, personOf, send, sendDigest });
 }
 
 /** A new link that decides, for a person whom the rule asks; undefined if something that asks needs a login. */

@@ -156,6 +156,7 @@ const ENTITIES: { readonly [character: string]: string } = {
   "'": "&#39;",
 };
 
-function escape(text: string): string {
+/** The text as HTML shows it. */
+export function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

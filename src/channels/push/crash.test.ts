@@ -24,7 +24,7 @@ async function tellThroughCrash(
   const clock = new ManualClock();
   const ledger = await createLedger(`sqlite:${join(await resources.folder(), "ledger.db")}`, { clock });
   resources.add(() => ledger.close());
-  const create = (store: Pick<Ledger, "items" | "now">): Channel =>
+  const create = (store: Ledger): Channel =>
     createPushChannel({ ledger: store, contact: "mailto:ops@example.com", services: [receiver.url] });
   const devices = ["/phone", "/desk"].map((path) => [path, createDevice(`${receiver.url}${path}`)] as const);
   for (const [, { subscription }] of devices) {

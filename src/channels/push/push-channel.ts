@@ -22,7 +22,7 @@ const OVERTAKEN: Failure = { ok: false, reason: "It has changed meanwhile.", ret
 /** Options of {@link createPushChannel}. */
 export interface PushOptions extends PushSettings {
   /** Where devices, keys and sent messages are kept. */
-  readonly ledger: Pick<Ledger, "items" | "now">;
+  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "load">;
   readonly clock?: Clock;
 }
 

@@ -130,7 +130,7 @@ test.each([true, false])(
       const crash: Crash = { writes, committed };
       let died = false;
       const dying = createSiem({
-        ledger: wrapLedger(ledger, { items: dyingStore(ledger, crash).items }),
+        ledger: dyingStore(ledger, crash),
         clock,
         file,
       }).start({ onError: () => (died = true) });
@@ -329,7 +329,7 @@ test.each([true, false])(
       const isRefused = (seq: number): boolean => seq === odd;
       refuse(receiver, isRefused);
       let died = false;
-      const store = wrapLedger(ledger, { items: dyingStore(ledger, { writes, committed }).items });
+      const store = dyingStore(ledger, { writes, committed });
       const dying = createSiem({ ledger: store, clock, url: receiver.url }).start({
         onError: () => (died = true),
       });

@@ -29,7 +29,7 @@ async function tellThroughCrash(
   const clock = new ManualClock();
   const ledger = await createLedger(`sqlite:${join(await resources.folder(), "ledger.db")}`, { clock });
   resources.add(() => ledger.close());
-  const create = (store: Pick<Ledger, "items" | "now">): Channel =>
+  const create = (store: Ledger): Channel =>
     createSlackChannel({
       ...WORKSPACE,
       ledger: store,

@@ -1,25 +1,25 @@
 import type { SentMessage } from "../../engine/index.ts";
-import { asks } from "../asks.ts";
+import { ASKING, asks } from "../asks.ts";
 import type { Notice, Told } from "../channel.ts";
 import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../failures.ts";
 import { askedAmong, isAsked, toChannelPrincipal } from "../people.ts";
 import { mutedAmong, withHeld } from "../routing.ts";
 import { subjectOf } from "../subject.ts";
 import { header, section } from "./blocks.ts";
+import { tellDigests } from "./digest.ts";
 import {
   alertOf,
   failed,
   find,
   noteSent,
-  openConversation,
   post,
   type SlackParts,
   type Telling,
+  THREAD,
   update,
 } from "./messages.ts";
+import { personAt, sendOnce, sinceOf } from "./send-once.ts";
 import type { SlackSettings } from "./slack-options.ts";
-
-const THREAD = "thread:";
 
 /** Sends one notice to everyone whom it concerns, and updates what was sent before. */
 export async function tellSlack(parts: SlackParts, notice: Notice, signal: AbortSignal): Promise<Told> {
@@ -31,17 +31,28 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
   const isShown = (target: string): boolean => known?.to[target]?.state === "sent";
   const isTold = new Set([...newTargets(settings, notice), ...cards]);
   const told = settings.people.filter(({ slack }) => isTold.has(slack));
-  const { ids: muted, held } = await mutedAmong(parts, notice, told.map(toChannelPrincipal));
+  const { ids, held, late } = await mutedAmong(parts, notice, told.map(toChannelPrincipal));
+  const telling = { ...parts, notice, subject, signal, muted: ids, late };
+  const isDone = (target: string): boolean =>
+    notice.type === "confirmation.requested"
+      ? isShown(target)
+      : known?.to[`${THREAD}${target}:${notice.id}`] !== undefined;
+  const untold = told.filter(({ id, slack }) => !ids.has(id) && !isDone(slack));
+  const digested = await tellDigests(
+    telling,
+    untold.map(({ slack }) => slack),
+    late,
+  );
+  const failures: Failure[] = [...digested.failures];
+  const muted = new Set([...ids, ...digested.ids]);
   const isNew = (target: string): boolean =>
     !isShown(target) && !muted.has(personAt(parts, target).person ?? "");
   const targets = new Set([...newTargets(settings, notice).filter(isNew), ...cards]);
-  if (targets.size === 0) return withHeld([], held);
+  if (targets.size === 0) return withHeld(failures, held);
   const overtaken: Failure = { ok: false, reason: "The card has changed meanwhile.", retryAfterMs: 0 };
   if (!(await book.show(subject, notice.revision))) return overtaken;
-  const telling = { ...parts, notice, subject, signal, muted };
-  const failures: Failure[] = [];
   for (const target of targets) {
-    const outcome = signal.aborted ? OUT_OF_TIME : await tellTarget(telling, target);
+    const outcome = signal.aborted ? OUT_OF_TIME : await tellTarget({ ...telling, muted }, target);
     if (!outcome.ok) failures.push(outcome);
   }
   const shown = (await book.read(book.keyOf(subject)))?.shown ?? 0;
@@ -53,7 +64,9 @@ function newTargets({ people, room }: SlackSettings, { about, type, known }: Not
   const rooms = room === undefined ? [] : [room];
   if (!("id" in about)) return type === "call.unknown" ? rooms : [];
   if (about.status !== "requested") return [];
-  return [...rooms, ...askedAmong(about, people, known).map(({ slack }) => slack)];
+  // Other notices only update cards: they do not know whom the question is held back from.
+  const asked = ASKING.has(type) ? askedAmong(about, people, known) : [];
+  return [...rooms, ...asked.map(({ slack }) => slack)];
 }
 
 async function tellTarget(telling: Telling, target: string): Promise<Told> {
@@ -87,54 +100,6 @@ function isConcerned({ settings: { people, room }, notice }: Telling, target: st
   return isAsked(about, toChannelPrincipal(person), known);
 }
 
-/** Whose account it is; nobody's if it is a room. */
-function personAt({ settings }: SlackParts, target: string): Pick<SentMessage, "person"> {
-  const person = settings.people.find(({ slack }) => slack === target)?.id;
-  return person === undefined ? {} : { person };
-}
-
-interface Sending {
-  readonly target: string;
-  readonly claim: { readonly next: "send" | "look"; readonly message: SentMessage };
-  /** It may have been sent, but is no longer worth sending. */
-  readonly isOver: boolean;
-}
-
-/** Sends a card that was claimed. Undefined: it was never sent, and need not be. */
-async function sendOnce(
-  telling: Telling,
-  { target, claim, isOver }: Sending,
-): Promise<SentMessage | Failure | undefined> {
-  const { book, subject } = telling;
-  const claimed = claim.message;
-  if (claim.next === "look" && claimed.place !== undefined) {
-    const { place } = claimed;
-    const found = await find(telling, { target, place, since: sinceOf(claimed) });
-    if (!found.ok) {
-      await book.note(subject, target, { claimed, as: { ...claimed, state: "unsure" } });
-      return found;
-    }
-    if (found.ts !== undefined) return noteSent(telling, { target, sending: claimed, place, ts: found.ts });
-  }
-  if (isOver) {
-    await book.note(subject, target, { claimed, as: "not sent" });
-    return undefined;
-  }
-  const opened = await openConversation(telling, target);
-  if (!opened.ok) {
-    await book.note(subject, target, { claimed, as: "not sent", because: opened.reason });
-    return opened;
-  }
-  const sending: SentMessage = { ...claimed, place: opened.place, notice: telling.notice.id };
-  if (!(await book.note(subject, target, { claimed, as: sending }))) return BEING_SENT;
-  return post(telling, { target, sending, place: opened.place });
-}
-
-/** When the medium may have got the message first. */
-function sinceOf({ at, since = at }: SentMessage): number {
-  return since;
-}
-
 interface Alerting {
   readonly target: string;
   readonly card: SentMessage;
@@ -147,7 +112,12 @@ async function alert(telling: Telling, { target, card, words }: Alerting): Promi
   const { place, message: thread } = card;
   if (place === undefined || thread === undefined) return { ok: true };
   const reply = `${THREAD}${target}:${notice.id}`;
-  const claim = await book.claim(subject, reply, { ...personAt(telling, target), isReply: true });
+  const owner = personAt(telling, target);
+  // Several reminders that were held back are one, and none where the question itself was held back.
+  const isLate = notice.type === "confirmation.reminded" && telling.late.has(owner.person ?? "");
+  const isSaid = (name: string, { at }: SentMessage): boolean =>
+    isLate && at >= notice.at && (name === target || name.startsWith(`${THREAD}${target}:`));
+  const claim = await book.claimUnless(subject, reply, { ...owner, isReply: true }, isSaid);
   if (claim.next === "wait") return BEING_SENT;
   if (claim.next === "nothing") return { ok: true };
   const claimed = claim.message;

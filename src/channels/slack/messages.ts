@@ -1,6 +1,7 @@
-import type { Confirmation, Ledger, MessageBook, SentMessage } from "../../engine/index.ts";
+import type { Confirmation, MessageBook, SentMessage } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { Notice, NoticeType, Told } from "../channel.ts";
+import type { DigestLedger } from "../digest.ts";
 import type { Failure } from "../failures.ts";
 import type { SlackAnswer, SlackApi } from "./api.ts";
 import { type Block, section } from "./blocks.ts";
@@ -8,6 +9,8 @@ import { buttonValue } from "./button.ts";
 import { type CardContent, cardBlocks, contentOf, shortContent } from "./card.ts";
 import type { SlackSettings } from "./slack-options.ts";
 
+/** Begins the names of messages that are no cards. */
+export const THREAD = "thread:";
 const EVENT = "countersign_card";
 /** Slack's clock and ours may differ by this much. */
 const SKEW_MS = 600_000;
@@ -37,7 +40,7 @@ const ALERTS: Readonly<Partial<Record<NoticeType, string>>> = {
 
 /** What a Slack channel works with. */
 export interface SlackParts {
-  readonly ledger: Pick<Ledger, "items" | "now">;
+  readonly ledger: DigestLedger;
   /** The channel's name. */
   readonly channel: string;
   readonly settings: SlackSettings;
@@ -53,6 +56,10 @@ export interface Telling extends SlackParts {
   readonly signal: AbortSignal;
   /** Ids of people who are not alerted now. */
   readonly muted: ReadonlySet<string>;
+  /** Ids of people who are told now of what was held back, and when that was due. */
+  readonly late: ReadonlyMap<string, number>;
+  /** In the place of a card. */
+  readonly content?: { readonly text: string; readonly blocks: readonly Block[] };
 }
 
 /** What the readers of a card are alerted of by a notice; undefined where the changed card is enough. */
@@ -95,8 +102,8 @@ export async function post(telling: Telling, posting: Posting): Promise<SentMess
       },
       telling.signal,
     );
-  const answer =
-    reply === undefined ? await fitting(telling, target, write) : await write([section(reply.words)]);
+  const blocks = reply === undefined ? telling.content?.blocks : [section(reply.words)];
+  const answer = blocks === undefined ? await fitting(telling, target, write) : await write(blocks);
   const ts = answer.ok ? answer.data["ts"] : undefined;
   if (answer.ok && typeof ts === "string") return noteSent(telling, { ...posting, ts });
   const isUnsure = answer.ok || answer.isUnsure;
@@ -164,9 +171,13 @@ async function blocksFor(
 }
 
 /** What every message has; its text is ours alone, because Slack reads it as markup. */
-function message({ notice, book, subject }: Telling, target: string, blocks: readonly Block[]): JsonObject {
+function message(
+  { notice, book, subject, content }: Telling,
+  target: string,
+  blocks: readonly Block[],
+): JsonObject {
   return {
-    text: textOf(notice.about),
+    text: content?.text ?? textOf(notice.about),
     blocks: [...blocks],
     metadata: {
       event_type: EVENT,

@@ -11,7 +11,7 @@ import { checkSettings, type SlackSettings } from "./slack-options.ts";
 /** Options of {@link createSlackChannel}. */
 export interface SlackOptions extends SlackSettings {
   /** The ledger, which stores which messages were sent. */
-  readonly ledger: Pick<Ledger, "items" | "now">;
+  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "load">;
   /** Distinguishes several Slack apps; it is part of their addresses. */
   readonly name?: string;
   readonly clock?: Clock;

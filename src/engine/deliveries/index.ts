@@ -6,6 +6,7 @@
  */
 
 export { DEFAULT_DELIVERY_SETTINGS, type DeliverySettings, type Told } from "./delivery-settings.ts";
+export { type DailyTime, heldUntil, holdEnd } from "./hold.ts";
 export {
   type NotificationSettings,
   notificationSettings,
@@ -13,6 +14,6 @@ export {
 } from "./notification-settings.ts";
 export type { Queue } from "./outbox-reader.ts";
 export { type DeliveryFailure, OutboxWorker } from "./outbox-worker.ts";
-export { isTimeZone, type QuietHours, quietUntil } from "./quiet-hours.ts";
-export { MessageBook, type SentMessage, type SentMessages } from "./sent-messages.ts";
+export { isTimeZone, type QuietHours } from "./quiet-hours.ts";
+export { type Claim, MessageBook, type SentMessage, type SentMessages } from "./sent-messages.ts";
 export { type ToldPerson, toldPeople } from "./told-people.ts";

@@ -1,5 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { KeyValueStore } from "../ledger/index.ts";
+import type { DailyTime } from "./hold.ts";
 import type { QuietHours } from "./quiet-hours.ts";
 
 const KIND = "notification-settings";
@@ -10,6 +11,8 @@ export interface NotificationSettings {
   readonly off: readonly string[];
   /** When only what is urgent is told. */
   readonly quiet?: QuietHours;
+  /** When they are told of questions, once a day; what is urgent is told at once. */
+  readonly daily?: DailyTime;
 }
 
 /** The settings of a person; who has none is told by all channels, at any time. */
@@ -25,11 +28,12 @@ export async function notificationSettings(
 export async function putNotificationSettings(
   store: Pick<KeyValueStore, "get" | "put">,
   person: string,
-  { off, quiet }: NotificationSettings,
+  { off, quiet, daily }: NotificationSettings,
 ): Promise<void> {
   const value = {
     off: [...new Set(off)].toSorted(),
     ...(quiet === undefined ? {} : { quiet: { ...quiet } }),
+    ...(daily === undefined ? {} : { daily: { ...daily } }),
   };
   for (;;) {
     const { version = 0 } = (await store.get(KIND, person)) ?? {};
@@ -39,11 +43,17 @@ export async function putNotificationSettings(
 
 // Only `put` writes these.
 function readSettings(value: JsonValue): NotificationSettings {
-  const { off = [], quiet = null } = isJsonObject(value) ? value : {};
-  const { timeZone, from, to } = isJsonObject(quiet) ? quiet : {};
-  const isQuiet = typeof timeZone === "string" && typeof from === "string" && typeof to === "string";
-  return {
-    off: isJsonArray(off) ? off.map(String) : [],
-    ...(isQuiet ? { quiet: { timeZone, from, to } } : {}),
-  };
+  const { off = [], quiet, daily } = isJsonObject(value) ? value : {};
+  return { off: isJsonArray(off) ? off.map(String) : [], ...readQuiet(quiet), ...readDaily(daily) };
+}
+
+function readQuiet(value: JsonValue | undefined): Pick<NotificationSettings, "quiet"> {
+  const { timeZone, from, to } = value !== undefined && isJsonObject(value) ? value : {};
+  const isWhole = typeof timeZone === "string" && typeof from === "string" && typeof to === "string";
+  return isWhole ? { quiet: { timeZone, from, to } } : {};
+}
+
+function readDaily(value: JsonValue | undefined): Pick<NotificationSettings, "daily"> {
+  const { timeZone, at } = value !== undefined && isJsonObject(value) ? value : {};
+  return typeof timeZone === "string" && typeof at === "string" ? { daily: { timeZone, at } } : {};
 }

@@ -106,6 +106,20 @@ export class MessageBook {
     return (await this.#claim(subject, () => [target, about])).claim;
   }
 
+  /** The same; nothing if another message about the subject has said it. */
+  async claimUnless(
+    subject: string,
+    target: string,
+    about: MessageFor,
+    isSaid: (target: string, message: SentMessage) => boolean,
+  ): Promise<Claim> {
+    const choose = ({ to }: SentMessages): Choice => {
+      const other = Object.entries(to).find(([name, message]) => name !== target && isSaid(name, message));
+      return to[target] === undefined && other !== undefined ? [...other, "nothing"] : [target, about];
+    };
+    return (await this.#claim(subject, choose)).claim;
+  }
+
   /**
    * The same, in the target's thread: the thread's first message if there is none or if it is this notice's, else a
    * reply. Also after a crash, a notice gets the message that it had before.

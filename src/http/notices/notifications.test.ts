@@ -40,7 +40,7 @@ async function openSite() {
 test("a person sets their own notifications, for all their logins and for nobody else", async () => {
   const { send } = await openSite();
   expect(await (await send("ana")).json()).toEqual({ off: [] });
-  const settings = { off: ["email"], quiet: QUIET };
+  const settings = { off: ["email"], quiet: QUIET, daily: { timeZone: "Europe/Berlin", at: "09:00" } };
   expect(await (await send("ana", settings)).json()).toEqual(settings);
   expect(await (await send("phone")).json()).toEqual(settings);
   expect(await (await send("sso")).json()).toEqual(settings);
@@ -59,6 +59,8 @@ test.each([
   ["a time zone that does not exist", { off: [], quiet: { ...QUIET, timeZone: "Berlin" } }, /no time zone/],
   ["a time that does not exist", { off: [], quiet: { ...QUIET, to: "24:00" } }, /HH:MM/],
   ["hours without a length", { off: [], quiet: { ...QUIET, to: "22:00" } }, /must differ/],
+  ["a daily time that does not exist", { off: [], daily: { timeZone: "UTC", at: "9" } }, /HH:MM/],
+  ["a daily time without a zone", { off: [], daily: { at: "09:00" } }, /timeZone/],
   ["half of the hours", { off: [], quiet: { from: "22:00", to: "07:00" } }, /timeZone/],
   ["no list of channels", { quiet: QUIET }, /off/],
   ["something else", { off: [], loud: true }, /loud/],

@@ -39,11 +39,15 @@ export function serveNotifications(routes: OpenAPIHono<HttpEnv>, site: Site): vo
       body: notificationsSchema,
       answer: { description: "Your settings", schema: notificationsSchema },
     },
-    async (context, { body: { off, quiet } }) => {
+    async (context, { body: { off, quiet, daily } }) => {
       requireScope(context, "decide", "admin");
       const { items } = await site.ledger();
       const person = await personOf(site, context.get("principal"));
-      await putNotificationSettings(items, person, { off, ...(quiet === undefined ? {} : { quiet }) });
+      await putNotificationSettings(items, person, {
+        off,
+        ...(quiet === undefined ? {} : { quiet }),
+        ...(daily === undefined ? {} : { daily }),
+      });
       return Response.json(await notificationSettings(items, person), { headers: NO_STORE });
     },
   );

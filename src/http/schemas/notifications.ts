@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { isTimeZone, type QuietHours } from "../../engine/index.ts";
+import { type DailyTime, isTimeZone, type QuietHours } from "../../engine/index.ts";
 
 const MOST_CHANNELS = 50;
 const time = z
@@ -9,7 +9,13 @@ const time = z
 export interface NotificationsBody {
   readonly off: readonly string[];
   readonly quiet?: QuietHours | undefined;
+  readonly daily?: DailyTime | undefined;
 }
+
+const timeZone = z
+  .string()
+  .refine(isTimeZone, "This is no time zone that the server knows. Use a name such as Europe/Berlin.")
+  .openapi({ description: "Such as `Europe/Berlin`." });
 
 /** How somebody wants to be told of questions. */
 export const notificationsSchema: z.ZodType<NotificationsBody> = z
@@ -20,15 +26,18 @@ export const notificationsSchema: z.ZodType<NotificationsBody> = z
       .openapi({ description: "The channels that do not tell you of questions." }),
     quiet: z
       .strictObject({
-        timeZone: z
-          .string()
-          .refine(isTimeZone, "This is no time zone that the server knows. Use a name such as Europe/Berlin.")
-          .openapi({ description: "Such as `Europe/Berlin`." }),
+        timeZone,
         from: time,
         to: time,
       })
       .refine(({ from, to }) => from !== to, "`from` and `to` must differ.")
       .optional()
       .openapi({ description: "When only what is urgent is told, every day." }),
+    daily: z
+      .strictObject({ timeZone, at: time })
+      .optional()
+      .openapi({
+        description: "When you are told of questions, once a day. What is urgent is told at once.",
+      }),
   })
   .openapi("NotificationSettings");

@@ -1,4 +1,5 @@
 import type { KeyValueStore, Ledger } from "../../../src/engine/index.ts";
+import { wrapLedger } from "./ledger-proxy.ts";
 
 /** At which write a process dies, counted from 0, and whether that write is still committed. */
 export interface Crash {
@@ -6,11 +7,9 @@ export interface Crash {
   readonly committed: boolean;
 }
 
-/** The ledger's store as a process sees it that dies at one of its writes. */
-export function dyingStore(
-  { items: store, now }: Pick<Ledger, "items" | "now">,
-  { writes, committed }: Crash,
-): Pick<Ledger, "items" | "now"> {
+/** The ledger as a process sees it that dies at one of the writes to its store. */
+export function dyingStore(ledger: Ledger, { writes, committed }: Crash): Ledger {
+  const { items: store } = ledger;
   let left = writes;
   const items: KeyValueStore = {
     get: (kind, id) => (left < 0 ? dead() : store.get(kind, id)),
@@ -24,7 +23,7 @@ export function dyingStore(
       return dead();
     },
   };
-  return { items, now };
+  return wrapLedger(ledger, { items });
 }
 
 async function dead(): Promise<never> {

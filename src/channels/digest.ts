@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import {
+  type Confirmation,
+  type Ledger,
+  type MessageBook,
+  type Principal,
+  toConfirmation,
+  viewsAs,
+} from "../engine/index.ts";
+import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/index.ts";
+import type { Notice } from "./channel.ts";
+import { isFor } from "./notices.ts";
+import { isAsked } from "./people.ts";
+import { subjectOf } from "./subject.ts";
+
+const KIND = "notification-digest";
+const KEY_LENGTH = 32;
+const KEPT_MS = 7 * 24 * 3_600_000;
+const MOST_QUESTIONS = 500;
+const PAGE = 100;
+
+/** What channels with digests read. */
+export type DigestLedger = Pick<Ledger, "items" | "now" | "confirmations" | "load">;
+
+/** One message to one person about all that waits for them. */
+export interface Digest {
+  /** What its message is about, for the message book. */
+  readonly subject: string;
+  /** The questions that it is in the place of, oldest first. */
+  readonly questions: readonly string[];
+}
+
+/** Who is told late, and when what was held back for them was due. */
+export interface ToldLate {
+  readonly person: Principal;
+  readonly due: number;
+}
+
+/**
+ * The digest that a notice goes into, for somebody who is told late. Which questions are in it is stored by the first
+ * notice that comes, so that all processes send the same one, once. Undefined: nothing else waits for this person, or the
+ * question is not in it; then it is told by itself.
+ */
+export async function digestFor(
+  { ledger, channel }: { readonly ledger: DigestLedger; readonly channel: string },
+  notice: Notice,
+  { person, due }: ToldLate,
+): Promise<Digest | undefined> {
+  const { about, known } = notice;
+  if (!("id" in about)) return undefined;
+  const id = createHash("sha256")
+    .update(JSON.stringify([channel, person.id, due]))
+    .digest("hex")
+    .slice(0, KEY_LENGTH);
+  let questions = await storedQuestions(ledger, id);
+  if (questions === undefined) {
+    const waiting = await waitingFor({ ledger, channel }, { person, due }, known);
+    if (waiting.length < 2) return undefined;
+    const item = { kind: KIND, id, value: { questions: waiting }, expiresAt: ledger.now + KEPT_MS };
+    // Refused: another notice was first.
+    questions = (await ledger.items.put(item, 0)) ? waiting : await storedQuestions(ledger, id);
+  }
+  return questions?.includes(about.id) ? { subject: `digest ${id}`, questions } : undefined;
+}
+
+async function storedQuestions(
+  { items }: Pick<DigestLedger, "items">,
+  id: string,
+): Promise<readonly string[] | undefined> {
+  const value: JsonValue = (await items.get(KIND, id))?.value ?? null;
+  const questions = isJsonObject(value) ? value["questions"] : undefined;
+  return questions !== undefined && isJsonArray(questions) ? questions.map(String) : undefined;
+}
+
+/** The open questions from before then that ask this person in this channel, oldest first. */
+async function waitingFor(
+  { ledger, channel }: { readonly ledger: DigestLedger; readonly channel: string },
+  { person, due }: ToldLate,
+  known: Notice["known"],
+): Promise<readonly string[]> {
+  const viewers = viewsAs(person, known?.directory);
+  const waiting: Confirmation[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ledger.confirmations(
+      { state: "open", viewers },
+      { limit: PAGE, preview: true, ...(cursor === undefined ? {} : { cursor }) },
+    );
+    const asked = page.items
+      .map((item) => toConfirmation(item))
+      .filter(
+        (about) =>
+          about.status === "requested" &&
+          Date.parse(about.requestedAt) < due &&
+          isFor({ about, type: "confirmation.requested" }, { name: channel }) &&
+          isAsked(about, person, known),
+      );
+    waiting.push(...asked);
+    cursor = page.next;
+  } while (cursor !== undefined && waiting.length < MOST_QUESTIONS);
+  return waiting
+    .toSorted((one, other) => Date.parse(one.requestedAt) - Date.parse(other.requestedAt))
+    .slice(0, MOST_QUESTIONS)
+    .map(({ id }) => id);
+}
+
+/** Those questions of a digest that still wait, as they are now. */
+export async function stillWaiting(
+  ledger: Pick<Ledger, "load">,
+  { questions }: Digest,
+): Promise<readonly Confirmation[]> {
+  const waiting: Confirmation[] = [];
+  for (const id of questions) {
+    const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
+    if (confirmation === undefined || call === undefined || session === undefined) continue;
+    const about = toConfirmation({ confirmation, call, session });
+    if (about.status === "requested") waiting.push(about);
+  }
+  return waiting;
+}
+
+/** Notes that somebody was told of a question by a digest, for those who look up who was told. */
+export async function noteInDigest(
+  book: MessageBook,
+  { about }: Notice,
+  { name, person }: { readonly name: string; readonly person: string },
+): Promise<void> {
+  const claim = await book.claim(subjectOf(about), name, { person });
+  if (claim.next !== "send" && claim.next !== "look") return;
+  await book.note(subjectOf(about), name, {
+    claimed: claim.message,
+    as: { ...claim.message, state: "sent" },
+  });
+}
+
+/** How many wait, in words. */
+export function digestTitle(count: number): string {
+  return count === 1 ? "A call waits for your decision" : `${count} calls wait for your decision`;
+}
