@@ -33,11 +33,8 @@ export const notificationsSchema: z.ZodType<NotificationsBody> = z
       .refine(({ from, to }) => from !== to, "`from` and `to` must differ.")
       .optional()
       .openapi({ description: "When only what is urgent is told, every day." }),
-    daily: z
-      .strictObject({ timeZone, at: time })
-      .optional()
-      .openapi({
-        description: "When you are told of questions, once a day. What is urgent is told at once.",
-      }),
+    daily: z.strictObject({ timeZone, at: time }).optional().openapi({
+      description: "When you are told of questions, once a day. What is urgent is told at once.",
+    }),
   })
   .openapi("NotificationSettings");
