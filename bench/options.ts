@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const WORKLOADS = ["cycle", "cost", "growth", "postgres", "load"] as const;
+export const WORKLOADS = ["cycle", "cost", "policy", "growth", "postgres", "load"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface Options {
@@ -17,7 +17,7 @@ export interface Options {
 
 export const HELP = `Usage: npm run bench -- [options]
 
-  --only cycle,cost,growth,postgres   what to measure (default: all of these); "load" only if named
+  --only cycle,cost,policy,growth,postgres   what to measure (default: all of these); "load" only if named
   --rounds 15                interleaved rounds of "cycle"; samples of "growth" are 30 times as many
   --quick                    a check that it works: short, hardly warm, 100,000 instead of 1,000,000; do not quote
   --seconds 120              how long "load" decides, for each of its ledgers

@@ -6,6 +6,7 @@ import { measureCycle } from "./cycle.ts";
 import { reportGrowth } from "./growth-report.ts";
 import { measureLoad } from "./load/measure.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
+import { measurePolicy } from "./policy.ts";
 import { measurePostgres } from "./postgres.ts";
 import { describeLoad, describeMachine, Report } from "./report.ts";
 
@@ -15,6 +16,7 @@ async function measure(options: Options, folder: string): Promise<Report> {
   const report = new Report((line) => process.stderr.write(`${line}\n`));
   if (options.workloads.includes("cycle")) await measureCycle(options, folder, report);
   if (options.workloads.includes("cost")) await measureCost(folder, report);
+  if (options.workloads.includes("policy")) await measurePolicy(options, folder, report);
   if (options.workloads.includes("growth")) await reportGrowth(options, folder, report);
   if (options.workloads.includes("postgres")) await measurePostgres(options, folder, report);
   if (options.workloads.includes("load")) await measureLoad(options, folder, report);

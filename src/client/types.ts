@@ -127,6 +127,8 @@ export interface ReplayReport {
   readonly calls: number;
   /** False: there are more calls than are judged at once. */
   readonly complete: boolean;
+  /** From when on all calls were judged. */
+  readonly judgedFrom: string;
   readonly stopsAsking: ReplayDifference;
   readonly newlyAsks: ReplayDifference;
   readonly newlyDenies: ReplayDifference;

@@ -179,6 +179,7 @@ export {
   parseEntry,
   readEntry,
   recordsAfter,
+  recordsOf,
   type SealedUpon,
 } from "./journal/index.ts";
 export {

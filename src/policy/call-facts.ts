@@ -31,20 +31,48 @@ export function factsOf(call: PolicyCall, zone: TimeZone): CallFacts {
 
 const LONGEST_FACT = 500;
 
-/** What conditions have read, for the record: without secrets, and the beginning of what is long. */
-export function readFacts(
-  call: PolicyCall,
-  facts: CallFacts,
-  paths: Iterable<readonly string[]>,
-): JsonObject {
-  const seen: Record<string, JsonValue> = {};
-  for (const path of paths) {
-    const [variable = "", ...members] = path;
-    const from: unknown = variable === "args" ? call.shown : facts[variable as keyof CallFacts];
-    const value = valueAt(from, members);
-    if (value !== undefined) seen[path.join(".")] = short(value);
+/** What a condition reads, such as `args.amount`. */
+export interface FactPath {
+  readonly name: string;
+  readonly variable: string;
+  readonly members: readonly string[];
+}
+
+export function factPath([variable = "", ...members]: readonly string[]): FactPath {
+  return { name: [variable, ...members].join("."), variable, members };
+}
+
+/**
+ * What conditions have read of one call, for the record: without secrets, and the beginning of what is long. Many rules
+ * read the same, so each value is copied once.
+ */
+export class ReadFacts {
+  readonly #call: PolicyCall;
+  readonly #facts: CallFacts;
+  readonly #seen = new Map<string, JsonValue | undefined>();
+
+  constructor(call: PolicyCall, facts: CallFacts) {
+    this.#call = call;
+    this.#facts = facts;
   }
-  return seen;
+
+  at(paths: readonly FactPath[]): JsonObject {
+    const found: Record<string, JsonValue> = {};
+    for (const path of paths) {
+      const value = this.#value(path);
+      if (value !== undefined) found[path.name] = value;
+    }
+    return found;
+  }
+
+  #value({ name, variable, members }: FactPath): JsonValue | undefined {
+    if (this.#seen.has(name)) return this.#seen.get(name);
+    const from: unknown = variable === "args" ? this.#call.shown : this.#facts[variable as keyof CallFacts];
+    const value = valueAt(from, members);
+    const copy = value === undefined ? undefined : short(value);
+    this.#seen.set(name, copy);
+    return copy;
+  }
 }
 
 /** The value under these members, if there is one. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../protocol/index.ts";
 import { compileExpression } from "./expression.ts";
-import { resetLoops } from "./expression-functions.ts";
+import { resetLoops } from "./strict-values.ts";
 import { exampleFacts as facts } from "./testing/example-call.ts";
 
 function judge(text: string, args: JsonObject = {}): boolean | string {

@@ -1,8 +1,9 @@
 import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-js";
 import type { CallFacts } from "./call-facts.ts";
 import { type CheckOptions, type ExpressionFlaw, flawOf } from "./expression-check.ts";
-import { withRuleFunctions, withStrictFunctions } from "./expression-functions.ts";
-import { strictText } from "./expression-rewrite.ts";
+import { compilePart } from "./expression-compile.ts";
+import { occurs } from "./patterns.ts";
+import { number, truth } from "./strict-values.ts";
 
 /** A condition of a rule, ready to be judged. */
 export interface Expression {
@@ -19,10 +20,9 @@ export type Compiled =
 const LONGEST = 4_000;
 const LIMITS = { maxAstNodes: 1_000, maxDepth: 50 };
 
-const checking = withRuleFunctions(withVariables(new Environment({ limits: LIMITS })));
-const judging = withStrictFunctions(
-  withRuleFunctions(withVariables(new Environment({ limits: { maxAstNodes: 10_000, maxDepth: 250 } }))),
-);
+const checking = withVariables(new Environment({ limits: LIMITS }))
+  .registerFunction("re2(string, string): bool", occurs)
+  .registerFunction("number(dyn): double", number);
 
 function withVariables(environment: Environment): Environment {
   return environment
@@ -79,15 +79,9 @@ function toFlaw(error: unknown): ExpressionFlaw {
 }
 
 function toExpression(ast: ASTNode): Expression {
-  const strict = judging.parse(strictText(ast));
-  const { valid, error } = strict.check();
-  if (!valid) throw error ?? new TypeError("the condition cannot be evaluated");
+  const whole = compilePart(ast);
   return {
-    holds(facts) {
-      const result: unknown = strict(facts);
-      if (typeof result === "boolean") return result;
-      throw new TypeError("the condition is neither true nor false");
-    },
+    holds: (facts) => truth(whole(facts)),
     reads: readsOf(ast),
   };
 }

@@ -32,6 +32,10 @@ export class LivePolicy implements PolicySource {
     return this.#now.voteMaxAgeMs ?? Number.POSITIVE_INFINITY;
   }
 
+  get readsState(): boolean {
+    return this.#now.readsState ?? true;
+  }
+
   group(name: string): Approvers | undefined {
     return this.#now.group(name);
   }

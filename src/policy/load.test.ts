@@ -2,7 +2,7 @@ import { Validator } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemText } from "../yaml/index.ts";
-import { checkPolicy, parsePolicy, policySchema } from "./index.ts";
+import { checkPolicy, LivePolicy, parsePolicy, policySchema } from "./index.ts";
 import { exampleCall } from "./testing/example-call.ts";
 
 const WHOLE = `
@@ -51,6 +51,17 @@ tests:
   - { tool: refundAll, at: 2026-01-05T04:00:00Z, expect: deny, by: no-night }
   - { tool: refundAll, at: 2026-01-05T05:30:00Z, expect: allow }
 `;
+
+test.each([
+  ["when: state.vip == 'yes'", true],
+  ["unless: has(state.vip)", true],
+  ["when: args.state == 'x' && app == 'state'", false],
+  ["match: { tool: pay }", false],
+])("%s reads the session's state: %s", (condition, reads) => {
+  const file = `rules: [{ id: a, then: confirm, ${condition} }]`;
+  expect(parsePolicy("policy.yaml", file).readsState).toBe(reads);
+  expect(new LivePolicy(parsePolicy("policy.yaml", file)).readsState).toBe(reads);
+});
 
 test("a whole file: every member reaches the verdict", () => {
   const policy = parsePolicy("policy.yaml", WHOLE);

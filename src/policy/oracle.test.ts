@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { compileExpression } from "./expression.ts";
-import { resetLoops } from "./expression-functions.ts";
+import { resetLoops } from "./strict-values.ts";
 import { exampleFacts } from "./testing/example-call.ts";
 
 // Conditions are judged by one library and compared with another, which follows the specification's own tests. Ours

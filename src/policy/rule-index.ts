@@ -2,11 +2,12 @@ import type { PolicyCall } from "../engine/index.ts";
 import { globOf } from "../protocol/index.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { ANNOTATIONS } from "./read-rule.ts";
+import { type ReadyRule, toReadyRule } from "./rule-verdict.ts";
 
 type NameMatch = (name: string) => boolean;
 
 interface IndexedRule {
-  readonly rule: PolicyRule;
+  readonly ready: ReadyRule;
   readonly app: NameMatch;
   readonly agent: NameMatch;
   readonly tool: NameMatch;
@@ -29,10 +30,11 @@ export class RuleIndex {
   }
 
   /** The rules that are about this call, in the file's order. */
-  about(call: PolicyCall): readonly PolicyRule[] {
-    return this.#places(call).flatMap(({ rule, user }) =>
-      isAboutUser(rule, user, call) && isAnnotated(rule, call) ? [rule] : [],
-    );
+  about(call: PolicyCall): readonly ReadyRule[] {
+    const found: ReadyRule[] = [];
+    for (const { ready, user } of this.#places(call))
+      if (isAboutUser(ready.rule, user, call) && isAnnotated(ready.rule, call)) found.push(ready);
+    return found;
   }
 
   #places(call: PolicyCall): readonly IndexedRule[] {
@@ -59,7 +61,7 @@ function serverOf({ source = "", entryPoint }: PolicyCall): string {
 function toIndexed(rule: PolicyRule): IndexedRule {
   const { match } = rule;
   return {
-    rule,
+    ready: toReadyRule(rule),
     tool: anyOf(match.tool),
     app: anyOf(match.app),
     agent: anyOf(match.agent),

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Engine, ManualClock } from "../../engine/index.ts";
 import { createLedger } from "../../index.ts";
 import { Backtest, type BacktestReport, parsePolicy } from "../../policy/index.ts";
@@ -37,7 +37,7 @@ async function replay(
   since = 0,
 ): Promise<BacktestReport> {
   const backtest = new Backtest(parsePolicy("new", text));
-  for await (const past of pastCalls(fixture.ledger, since)) backtest.add(past);
+  for await (const past of pastCalls(fixture.ledger, { since })) backtest.add(past);
   return backtest.report();
 }
 
@@ -82,6 +82,28 @@ rules:
     stopsAsking: { count: 0 },
   });
   expect(await replay(fixture, text, since)).toMatchObject({ calls: 2, newlyAsks: { count: 1 } });
+  await fixture.engine.close();
+});
+
+test("what is older than asked for is not read, and an aborted reading ends", async () => {
+  const fixture = await history();
+  for (let i = 0; i < 250; i++) await fixture.call(5);
+  await fixture.clock.advance(60_000);
+  const since = fixture.ledger.now;
+  for (let i = 0; i < 3; i++) await fixture.call(5);
+  const { journal } = fixture.ledger;
+  const rows = vi.spyOn(journal, "rows");
+  const calls = await Array.fromAsync(pastCalls(fixture.ledger, { since }));
+  expect(calls).toHaveLength(3);
+  const asked = rows.mock.calls.map(([{ until = 0 }]) => until);
+  expect(Math.min(...asked)).toBeGreaterThan(200);
+  const controller = new AbortController();
+  const seen: string[] = [];
+  for await (const { id } of pastCalls(fixture.ledger, { since: 0, signal: controller.signal })) {
+    seen.push(id);
+    controller.abort();
+  }
+  expect(seen).toEqual([calls[0]?.id]);
   await fixture.engine.close();
 });
 

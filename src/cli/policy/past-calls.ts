@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import {
   type Asker,
   type CallRecord,
@@ -6,6 +7,7 @@ import {
   type PolicyCall,
   type PolicyNote,
   parseEntry,
+  recordsOf,
   redact,
   type Snapshot,
 } from "../../engine/index.ts";
@@ -13,6 +15,7 @@ import type { PastCall } from "../../policy/index.ts";
 import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 
 const PAGE = 200;
+const PAGE_BYTES = 4_000_000;
 
 /** A call that the journal tells of. */
 interface ToldCall {
@@ -22,20 +25,36 @@ interface ToldCall {
   readonly policy?: readonly PolicyNote[] | undefined;
 }
 
-/** The calls since a moment, as the journal tells them, page by page. Those whose content is erased are left out. */
-export async function* pastCalls(ledger: Ledger, since: number): AsyncGenerator<PastCall> {
-  for (let after = 0; ; ) {
-    const records = await ledger.journal.records({ after, limit: PAGE });
-    for (const record of records) {
+/** Which calls to read. */
+export interface PastRange {
+  readonly since: number;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The calls since a moment, as the journal tells them, newest first, page by page: so what is older is not read. Those
+ * whose content is erased are left out.
+ */
+export async function* pastCalls(
+  ledger: Ledger,
+  { since, signal }: PastRange,
+): AsyncGenerator<PastCall> {
+  for (let until = Number.MAX_SAFE_INTEGER; until > 0; ) {
+    const rows = await ledger.journal.rows({ after: 0, until, limit: PAGE, bytes: PAGE_BYTES, last: true });
+    for (const record of rows.flatMap(recordsOf).toReversed()) {
+      if (signal?.aborted === true) return;
       if (record.at < since) continue;
       for (const told of toldIn(parseEntry(record), record.at)) {
         const past = await pastCall(ledger, told);
         if (past !== undefined) yield past;
       }
     }
-    const last = records.at(-1);
-    if (last === undefined) return;
-    after = last.seq;
+    // A clock may have been set back, so one old record does not end it.
+    if (rows.every(({ at }) => at < since)) return;
+    until = (rows[0]?.seq ?? 0) - 1;
+    // Other requests get their turn.
+    await turn();
   }
 }
 

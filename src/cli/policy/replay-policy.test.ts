@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../http/index.ts";
 import { createEngine, type JsonObject, type PrincipalInput } from "../../index.ts";
 import { parsePolicy } from "../../policy/index.ts";
-import { replayPolicy } from "./replay-policy.ts";
+import { replayAtMost, replayPolicy } from "./replay-policy.ts";
 
 const ASK = "rules: [{ id: pay, match: { tool: pay }, then: confirm, require: [{ from: 'user:ana' }] }]";
 const LESS = ASK.replace("then:", "when: args.amount > 10.0, then:");
@@ -61,6 +61,17 @@ test("an administrator sees what a policy would have changed, and what people ha
   expect(await replay("ops", { policy: ASK, days: 7 })).toMatchObject({
     body: { stopsAsking: { count: 0 } },
   });
+});
+
+test("of more calls than are judged at once, the newest are judged, and the answer says from when on", async () => {
+  const { decide, replay } = await openSite({ replay: replayAtMost(2) });
+  await decide(1, false);
+  const second = await decide(2, true);
+  await decide(3, true);
+  const { body } = await replay("ops", { policy: LESS });
+  expect(body).toMatchObject({ calls: 2, complete: false, stopsAsking: { count: 2, approved: 2, denied: 0 } });
+  expect(Date.parse(String(body["judgedFrom"]))).toBeGreaterThan(Date.now() - 60_000);
+  expect((body["stopsAsking"] as JsonObject)["examples"]).toContain(second);
 });
 
 test("nobody else replays: the answer tells of everybody's calls", async () => {

@@ -3,7 +3,7 @@ import { createLedger } from "../../stores/index.ts";
 import { Definitions } from "./definitions.ts";
 import type { GatedTool } from "./gated-tool.ts";
 import { type GatedCall, type GateRules, judge } from "./judge.ts";
-import type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+import type { Policy, PolicyCall, PolicySource, PolicyVerdict } from "./policy.ts";
 import { PolicyTexts } from "./policy-texts.ts";
 
 let definitions: Definitions;
@@ -46,7 +46,7 @@ function callOf(
 
 const state: GateRules["state"] = async (key) => ({ of: key });
 
-function rulesOf(...policies: readonly Policy[]): GateRules {
+function rulesOf(...policies: readonly (Policy | PolicySource)[]): GateRules {
   return { entryPoint: "mcp", policies, definitions, policyTexts, state, now: () => 1000 };
 }
 
@@ -79,6 +79,24 @@ test("a policy is told all that is known of a call, and the state of its session
       at: 1000,
     },
   ]);
+});
+
+test("the state is loaded only for policies that read it, and for each of them", async () => {
+  const seen: PolicyCall["state"][] = [];
+  const source = (readsState?: boolean): PolicySource => ({
+    judge: (call) => void seen.push(call.state),
+    version: "v",
+    text: "{}",
+    group: () => undefined,
+    person: (id) => id,
+    ...(readsState === undefined ? {} : { readsState }),
+  });
+  const call = callOf({}, { id: "s", key: "k" });
+  await judge(rulesOf(source(false)), call);
+  expect(seen).toEqual([{}]);
+  await judge(rulesOf(source(false), source(true)), call);
+  await judge(rulesOf(source()), call);
+  expect(seen.slice(1)).toEqual([{ of: "k" }, { of: "k" }, { of: "k" }]);
 });
 
 describe("of two policies the stricter holds", () => {

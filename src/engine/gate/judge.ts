@@ -132,7 +132,10 @@ async function opinionsOf(
 ): Promise<Opinions> {
   const { policies } = rules;
   if (policies.length === 0) return { verdicts: [], notes: [] };
-  const described = await describe(rules, call);
+  const { key } = call.subject.session;
+  // Without an await in between if the state is not needed: a file that is read again could need it.
+  const state = key === undefined || !policies.some(needsState) ? {} : await rules.state(key);
+  const described = describe(rules, call, state);
   const opinions = policies.map((policy) => opinionOf(policy, described, otherwise));
   for (const { note, text } of opinions) {
     if (note?.version !== undefined && text !== undefined) await rules.policyTexts.keep(note.version, text);
@@ -143,7 +146,11 @@ async function opinionsOf(
   };
 }
 
-async function describe(rules: GateRules, { tool, args, subject }: RuledCall): Promise<PolicyCall> {
+function needsState(policy: Policy | PolicySource): boolean {
+  return typeof policy === "function" || policy.readsState !== false;
+}
+
+function describe(rules: GateRules, { tool, args, subject }: RuledCall, state: JsonObject): PolicyCall {
   const { app, agent, user, requesters, asker, session } = subject;
   const { annotations } = tool.definition;
   return {
@@ -160,7 +167,7 @@ async function describe(rules: GateRules, { tool, args, subject }: RuledCall): P
     roles: asker?.roles ?? [],
     authenticated: asker?.authenticated ?? false,
     session: session.id,
-    state: session.key === undefined ? {} : await rules.state(session.key),
+    state,
     at: rules.now(),
   };
 }

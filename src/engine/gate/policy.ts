@@ -111,6 +111,8 @@ export interface PolicySource {
    * returns throws if it cannot be judged. Without this, no grant has conditions.
    */
   readonly condition?: (text: string) => (args: JsonObject) => boolean;
+  /** False: no rule reads the session's state, so it is not loaded. Default: true. */
+  readonly readsState?: boolean;
   /** Roles that a login claimed count for a vote this long. */
   readonly voteMaxAgeMs?: number;
 }

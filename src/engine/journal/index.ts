@@ -27,7 +27,7 @@ export {
   rowHash,
   sealedBefore,
 } from "./chain.ts";
-export type { Journal, JournalRange, SealedUpon } from "./journal.ts";
+export type { Journal, JournalRange, NewestRange, SealedUpon } from "./journal.ts";
 export {
   commitsBetween,
   eventId,

@@ -8,6 +8,13 @@ export interface JournalRange {
   readonly bytes?: number;
 }
 
+/** For reading backwards. */
+export interface NewestRange {
+  readonly until?: number;
+  /** The newest so many, still in order. */
+  readonly last?: true;
+}
+
 /** What a checkpoint was made of. */
 export interface SealedUpon {
   /** The hash of the checkpoint before it; absent for the first. */
@@ -19,7 +26,7 @@ export interface SealedUpon {
 /** What happened, as the ledger keeps it, and the seals over it. Rows are written by commits only. */
 export interface Journal {
   /** The log in the order of commits, for sealing and verification. */
-  rows(range: JournalRange): Promise<readonly LogRow[]>;
+  rows(range: JournalRange & NewestRange): Promise<readonly LogRow[]>;
   /** One session's lines of the log; `after` is an `n`. */
   sessionRows(session: string, range: JournalRange): Promise<readonly LogRow[]>;
   /** Journal records in the order of commits, for the feed and the outbox. */

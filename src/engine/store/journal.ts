@@ -1,4 +1,11 @@
-import { type Journal, type JournalRange, recordsOf, rowAt, type SealedUpon } from "../journal/index.ts";
+import {
+  type Journal,
+  type JournalRange,
+  type NewestRange,
+  recordsOf,
+  rowAt,
+  type SealedUpon,
+} from "../journal/index.ts";
 import type { ChainHead, CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
 import type { LogRange, Store } from "./store.ts";
 
@@ -13,7 +20,7 @@ export class StoredJournal implements Journal {
     this.#store = store;
   }
 
-  rows(range: JournalRange): Promise<readonly LogRow[]> {
+  rows(range: JournalRange & NewestRange): Promise<readonly LogRow[]> {
     return this.#store.log(range);
   }
 

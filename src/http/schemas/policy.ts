@@ -29,7 +29,10 @@ const difference = z.object({
 export const replayReportSchema: z.ZodType = z
   .object({
     calls: z.int().openapi({ description: "How many calls were judged." }),
-    complete: z.boolean().openapi({ description: "False: there are more calls than are judged at once." }),
+    complete: z.boolean().openapi({
+      description: "False: there are more calls than are judged at once, and only the newest were judged.",
+    }),
+    judgedFrom: z.iso.datetime().openapi({ description: "From when on all calls were judged." }),
     stopsAsking: difference,
     newlyAsks: difference,
     newlyDenies: difference,

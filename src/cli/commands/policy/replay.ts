@@ -31,7 +31,7 @@ export const policyReplay: Command = {
     const age = parseDuration(flags.text("since") ?? DEFAULT_SINCE, "since");
     return withEngine(invocation, async ({ ledger }) => {
       const backtest = new Backtest(policy);
-      for await (const past of pastCalls(ledger, ledger.now - age)) backtest.add(past);
+      for await (const past of pastCalls(ledger, { since: ledger.now - age })) backtest.add(past);
       const report = backtest.report();
       if (flags.has("json")) output.json(JSON.parse(JSON.stringify(report)));
       else print(output, report);

@@ -1,17 +1,23 @@
 import type { ReactNode } from "react";
 import type { ReplayDifference, ReplayReport } from "../../api/types.ts";
 import { to } from "../../router.ts";
+import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { differenceSentence, examplesTitle } from "./replay-words.ts";
 
 /** What the policy would have changed, with links to the calls. */
 export function ReplayResult({ report }: { readonly report: ReplayReport }): ReactNode {
-  const { calls, complete, stopsAsking, newlyAsks, newlyDenies, stopsDenying, suggestions } = report;
+  const { calls, complete, judgedFrom, stopsAsking, newlyAsks, newlyDenies, stopsDenying, suggestions } = report;
   return (
     <section aria-label="Result">
       <p>
         {calls} calls judged.
-        {complete ? "" : " There are more; choose a shorter time, or use the command line."}
+        {complete ? null : (
+          <>
+            {" "}
+            These are the newest, since <At at={judgedFrom} />. Older ones were left out; the command line judges all.
+          </>
+        )}
       </p>
       <Difference what="Would stop asking" found={stopsAsking} />
       <Difference what="Would newly ask" found={newlyAsks} />
