@@ -50,6 +50,8 @@ export interface FrameworkCall<Args> {
   readonly occurrence?: number;
   /** Names the model's turn that made it. */
   readonly turn: string;
+  /** Said after the question, also if a policy words that. */
+  readonly note?: string | undefined;
 }
 
 /** Which call of the thread. */
@@ -177,7 +179,7 @@ export class ThreadGate {
 
   async #request<Args>(call: FrameworkCall<Args>): Promise<CallRequest> {
     const { app, agent = app, thread, user } = this.#options;
-    const { tool, rule, args, sent, id, occurrence, turn } = call;
+    const { tool, rule, args, sent, id, occurrence, turn, note } = call;
     const context = { agentName: agent, userId: user ?? app, sessionId: thread };
     return {
       by: { id: callerOf(app), kind: "agent", ...(user === undefined ? {} : { onBehalfOf: user }) },
@@ -194,6 +196,7 @@ export class ThreadGate {
       parsed: true,
       ...(isJsonObject(sent) ? { sent } : {}),
       requireConfirmation: await meets(rule.requireConfirmation ?? true, args, context),
+      ...(note === undefined ? {} : { note }),
       ...termsOf(rule, args),
     };
   }
@@ -226,7 +229,7 @@ function termsOf<Args>(
 }
 
 /** The author's question. Their code may throw; people are asked with the default question then. */
-export function hintOf<Args>({ hint }: ToolRule<Args>, args: Args): string | undefined {
+function hintOf<Args>({ hint }: ToolRule<Args>, args: Args): string | undefined {
   try {
     return typeof hint === "function" ? hint(args) : hint;
   } catch {

@@ -305,6 +305,23 @@ test("people are told that an equal call has just succeeded", async () => {
   );
 });
 
+test("people are told of an equal call also where a policy words the question", async () => {
+  const policy = (): { outcome: "confirm"; reason: string; hint: string } => ({
+    outcome: "confirm",
+    reason: "money",
+    hint: "Really pay?",
+  });
+  const { engine, connect: open } = await shop({ engine: await openEngine({ policy }) });
+  const client = await open();
+  await pay(client);
+  expect(await engine.pending()).toMatchObject([{ hint: "Really pay?" }]);
+  await decide(engine, true);
+  await pay(client);
+  await pay(client);
+  const [again] = await engine.pending();
+  expect(again?.hint).toMatch(/^Really pay\? An equal call of this thread succeeded at 20\S+Z;/u);
+});
+
 test("a tool's own failure reaches the client as it is, and is not run again", async () => {
   const engine = await openEngine();
   let runs = 0;

@@ -8,7 +8,7 @@ import {
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { approvedArgs, isOpen, type ToolResult, ToolRun } from "../mcp-result.ts";
 import { onlySent } from "../sent-members.ts";
-import { type FrameworkCall, hintOf, ThreadGate } from "../thread-gate.ts";
+import { type FrameworkCall, ThreadGate } from "../thread-gate.ts";
 import { asApproved } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
 import { callOfArguments, type McpCallId, namedCall } from "./call-keys.ts";
@@ -126,7 +126,7 @@ export class GatedTool {
       const id = await this.#find(gate, given, caller);
       const call = this.#callAt(given, id, {
         turn: gate.nonce,
-        rule: this.#ruleWith(await noteOnEarlier(engine, gate, id)),
+        note: await noteOnEarlier(engine, gate, id),
       });
       const { confirmation } = await gate.propose(call);
       if (confirmation !== undefined) return { gate, call, done: id.done };
@@ -151,16 +151,10 @@ export class GatedTool {
     }
   }
 
-  #ruleWith(note: string | undefined): ToolRule<JsonObject> {
-    const rule = this.#rule;
-    if (note === undefined) return rule;
-    return { ...rule, hint: (args) => `${hintOf(rule, args) ?? `Run the tool ${this.#name}?`} ${note}` };
-  }
-
   #callAt(
     { args, sent }: Arguments,
     { id, occurrence = 0 }: McpCallId,
-    { turn, rule }: Pick<FrameworkCall<JsonObject>, "turn" | "rule">,
+    { turn, note }: Pick<FrameworkCall<JsonObject>, "turn" | "note">,
   ): FrameworkCall<JsonObject> {
     const { description } = this.#registered ?? {};
     const { jsonSchema: schema } = this.#shape;
@@ -170,12 +164,13 @@ export class GatedTool {
         ...(description === undefined ? {} : { description }),
         ...(schema === undefined ? {} : { schema }),
       },
-      rule,
+      rule: this.#rule,
       args,
       sent,
       id,
       occurrence,
       turn,
+      note,
     };
   }
 

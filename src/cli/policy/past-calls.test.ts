@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { Engine, ManualClock } from "../../engine/index.ts";
 import { createLedger } from "../../index.ts";
-import { Backtest, type BacktestReport, parsePolicy } from "../../policy/index.ts";
+import { Backtest, type BacktestReport, type PastCall, parsePolicy } from "../../policy/index.ts";
 import { pastCalls } from "./past-calls.ts";
 
 const boss = { id: "boss", scopes: ["decide"], authenticated: true, kind: "token" } as const;
@@ -93,7 +93,8 @@ test("what is older than asked for is not read, and an aborted reading ends", as
   for (let i = 0; i < 3; i++) await fixture.call(5);
   const { journal } = fixture.ledger;
   const rows = vi.spyOn(journal, "rows");
-  const calls = await Array.fromAsync(pastCalls(fixture.ledger, { since }));
+  const calls: PastCall[] = [];
+  for await (const past of pastCalls(fixture.ledger, { since })) calls.push(past);
   expect(calls).toHaveLength(3);
   const asked = rows.mock.calls.map(([{ until = 0 }]) => until);
   expect(Math.min(...asked)).toBeGreaterThan(200);

@@ -36,10 +36,7 @@ export interface PastRange {
  * The calls since a moment, as the journal tells them, newest first, page by page: so what is older is not read. Those
  * whose content is erased are left out.
  */
-export async function* pastCalls(
-  ledger: Ledger,
-  { since, signal }: PastRange,
-): AsyncGenerator<PastCall> {
+export async function* pastCalls(ledger: Ledger, { since, signal }: PastRange): AsyncGenerator<PastCall> {
   for (let until = Number.MAX_SAFE_INTEGER; until > 0; ) {
     const rows = await ledger.journal.rows({ after: 0, until, limit: PAGE, bytes: PAGE_BYTES, last: true });
     for (const record of rows.flatMap(recordsOf).toReversed()) {

@@ -69,7 +69,11 @@ test("of more calls than are judged at once, the newest are judged, and the answ
   const second = await decide(2, true);
   await decide(3, true);
   const { body } = await replay("ops", { policy: LESS });
-  expect(body).toMatchObject({ calls: 2, complete: false, stopsAsking: { count: 2, approved: 2, denied: 0 } });
+  expect(body).toMatchObject({
+    calls: 2,
+    complete: false,
+    stopsAsking: { count: 2, approved: 2, denied: 0 },
+  });
   expect(Date.parse(String(body["judgedFrom"]))).toBeGreaterThan(Date.now() - 60_000);
   expect((body["stopsAsking"] as JsonObject)["examples"]).toContain(second);
 });

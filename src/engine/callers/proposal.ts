@@ -32,6 +32,8 @@ export interface Proposal {
   /** Refused unless the engine has a policy: without one, nobody would be asked about anything. */
   readonly requirePolicy?: boolean;
   readonly hint?: string;
+  /** Said after the question, also if a policy words that. */
+  readonly note?: string;
   /** Default: the requester; if that is an agent, anybody else who is logged in. */
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;

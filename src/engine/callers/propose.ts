@@ -68,7 +68,7 @@ export async function propose(parts: EngineParts, proposal: Proposal): Promise<s
   const thread = await parts.ledger.load({ session });
   const known = thread && (await findKnown(parts, thread, call));
   if (known !== undefined) return known;
-  const plan = await planFor(parts, { tool, parsed, subject: subjectOf(proposal) });
+  const plan = await planFor(parts, { tool, parsed, subject: subjectOf(proposal) }, proposal);
   if (plan.kind === "ask") await checkRoom(parts, call, thread);
   // Only now: a refused request must leave nothing behind.
   await bindCallKey(parts.ledger.items, { by: by.id, key, call: { session, tool: tool.name } });
@@ -110,7 +110,11 @@ function subjectOf(proposal: Proposal): GatedCall["subject"] {
   };
 }
 
-async function planFor(parts: EngineParts, call: GatedCall): Promise<CallerPlan> {
+async function planFor(
+  parts: EngineParts,
+  call: GatedCall,
+  { note }: Pick<Proposal, "note">,
+): Promise<CallerPlan> {
   const rules = rulesAt(parts, "api");
   const ruling = await judge(rules, call);
   if (ruling.outcome === "deny")
@@ -118,7 +122,7 @@ async function planFor(parts: EngineParts, call: GatedCall): Promise<CallerPlan>
   // Amended arguments and the claim are judged with it.
   await rules.definitions.keep(call.tool.definition);
   if (ruling.outcome === "allow") return { kind: "allow", ...ruledIn(ruling) };
-  return { kind: "ask", question: questionFor(call, ruling, {}) };
+  return { kind: "ask", question: questionFor(call, ruling, note === undefined ? {} : { note }) };
 }
 
 async function open(

@@ -9,7 +9,11 @@ import type { GatedCall } from "./judge.ts";
 import { type Ruling, requirementsFor } from "./verdict.ts";
 
 /** What a card shows besides the tool's own texts: texts of a hook or of a remote agent. */
-export type CardNotes = AskOptions & Pick<Shown, "remote" | "askedByTool" | "question">;
+export type CardNotes = AskOptions &
+  Pick<Shown, "remote" | "askedByTool" | "question"> & {
+    /** Said after the question, whoever words it. */
+    readonly note?: string;
+  };
 
 /** The card for this call: what a person is shown. */
 export function cardFor(
@@ -19,14 +23,14 @@ export function cardFor(
   ruled: Pick<Ruling, "hint" | "amendable"> = {},
 ): Shown {
   const { payloadSchema, layout } = tool.confirmation;
-  const { schema: noted, authorOnly, hint: told, ...more } = notes;
+  const { schema: noted, authorOnly, hint: told, note, ...more } = notes;
   const given = told ?? ruled.hint;
   const { hint, failure } = given === undefined ? hintOf(tool, args) : { hint: given };
   // The payload goes to the tool, whoever asks.
   const schema = payloadSchema ?? noted;
   return {
     ...more,
-    hint,
+    hint: note === undefined ? hint : `${hint} ${note}`,
     why: failure === undefined ? notes.why : [...notes.why, failure],
     ...(authorOnly === true ? { authorOnly } : {}),
     ...(schema === undefined ? {} : { schema }),

@@ -7,7 +7,8 @@ import { differenceSentence, examplesTitle } from "./replay-words.ts";
 
 /** What the policy would have changed, with links to the calls. */
 export function ReplayResult({ report }: { readonly report: ReplayReport }): ReactNode {
-  const { calls, complete, judgedFrom, stopsAsking, newlyAsks, newlyDenies, stopsDenying, suggestions } = report;
+  const { calls, complete, judgedFrom, stopsAsking, newlyAsks, newlyDenies, stopsDenying, suggestions } =
+    report;
   return (
     <section aria-label="Result">
       <p>
@@ -15,7 +16,8 @@ export function ReplayResult({ report }: { readonly report: ReplayReport }): Rea
         {complete ? null : (
           <>
             {" "}
-            These are the newest, since <At at={judgedFrom} />. Older ones were left out; the command line judges all.
+            These are the newest, since <At at={judgedFrom} />. Older ones were left out; the command line
+            judges all.
           </>
         )}
       </p>
