@@ -117,7 +117,7 @@ function compileMethod(
 
 function compileOperator(node: ASTNode, loops: LoopVariables): Part {
   if (node.op === "!_" || node.op === "-_") {
-    const operand = compilePart(node.args as ASTNode, loops);
+    const operand = compilePart(node.args, loops);
     return node.op === "!_" ? (facts) => !truth(operand(facts)) : (facts) => negative(operand(facts));
   }
   const nodes = node.args as readonly ASTNode[];

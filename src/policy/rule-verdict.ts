@@ -29,10 +29,10 @@ export function toReadyRule(rule: PolicyRule): ReadyRule {
 function termsOf({
   require,
   escalate,
-  hint,
-  grants,
-  grantsIf,
-  byMail,
+  hint: _hint,
+  grants: _grants,
+  grantsIf: _grantsIf,
+  byMail: _byMail,
   ...terms
 }: RuleAsking): Partial<PolicyVerdict> {
   return {

@@ -121,7 +121,7 @@ function counted(items: readonly unknown[]): readonly unknown[] {
 /** The characters of a text, or how many items or members there are. */
 export function sizeOf(value: unknown): bigint {
   const kind = kindOf(value);
-  if (kind === "text") return BigInt([...(value as string)].length);
+  if (kind === "text") return BigInt(Array.from(value as string).length);
   if (kind === "list") return BigInt((value as readonly unknown[]).length);
   if (kind === "map") return BigInt(Object.keys(value as object).length);
   throw new TypeError(`a ${kind} has no size`);

@@ -305,13 +305,14 @@ test("people are told that an equal call has just succeeded", async () => {
   );
 });
 
+const reallyPay = (): { outcome: "confirm"; reason: string; hint: string } => ({
+  outcome: "confirm",
+  reason: "money",
+  hint: "Really pay?",
+});
+
 test("people are told of an equal call also where a policy words the question", async () => {
-  const policy = (): { outcome: "confirm"; reason: string; hint: string } => ({
-    outcome: "confirm",
-    reason: "money",
-    hint: "Really pay?",
-  });
-  const { engine, connect: open } = await shop({ engine: await openEngine({ policy }) });
+  const { engine, connect: open } = await shop({ engine: await openEngine({ policy: reallyPay }) });
   const client = await open();
   await pay(client);
   expect(await engine.pending()).toMatchObject([{ hint: "Really pay?" }]);
