@@ -1,6 +1,6 @@
 import type { Approvers, Policy, PolicySource } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
-import { argsCondition } from "./args-condition.ts";
+import { argsCondition } from "./conditions/args-condition.ts";
 
 /** A policy that can be replaced while an engine uses it, when its file changes. */
 export class LivePolicy implements PolicySource {

@@ -1,5 +1,5 @@
 import type { Approvers, GrantLimits } from "../engine/index.ts";
-import type { Expression } from "./expression.ts";
+import type { Expression } from "./conditions/expression.ts";
 
 /** People who are named by a rule: a group of the file, a role, a user, or whoever asked. */
 export interface NamedPeople {

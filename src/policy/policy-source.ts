@@ -1,12 +1,12 @@
 import type { PolicySource, PolicyVerdict } from "../engine/index.ts";
-import { argsCondition } from "./args-condition.ts";
 import { factsOf, ReadFacts } from "./call-facts.ts";
+import { argsCondition } from "./conditions/args-condition.ts";
+import { resetLoops } from "./conditions/strict-values.ts";
 import type { PolicyPeople } from "./groups.ts";
 import type { TimeZone } from "./local-time.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { RuleIndex } from "./rule-index.ts";
 import { verdictOf } from "./rule-verdict.ts";
-import { resetLoops } from "./strict-values.ts";
 
 /** A policy file as it was read. */
 export interface PolicyFile extends PolicyPeople {

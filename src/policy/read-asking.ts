@@ -1,7 +1,7 @@
 import type { GrantLimits } from "../engine/index.ts";
 import { isScalar, type Members, type Node, type YamlSource } from "../yaml/index.ts";
-import { compileArgsCondition } from "./args-condition.ts";
-import type { Expression } from "./expression.ts";
+import { compileArgsCondition } from "./conditions/args-condition.ts";
+import type { Expression } from "./conditions/expression.ts";
 import { readNamed } from "./groups.ts";
 import { flawOfHint } from "./hint.ts";
 import type { NamedPeople, RuleAsking } from "./policy-rule.ts";

@@ -1,7 +1,7 @@
 import type { Approvers } from "../engine/index.ts";
 import { flawOfGlob } from "../protocol/index.ts";
 import { isScalar, isSeq, type Members, type Node, type YamlSource } from "../yaml/index.ts";
-import { compileExpression, type Expression } from "./expression.ts";
+import { compileExpression, type Expression } from "./conditions/expression.ts";
 import type { PolicyRule, RuleMatch } from "./policy-rule.ts";
 import { readAsking } from "./read-asking.ts";
 

@@ -1,6 +1,6 @@
-import { errorText, type PolicyCall, type PolicyVerdict } from "../engine/index.ts";
+import type { PolicyCall, PolicyVerdict } from "../engine/index.ts";
 import { type CallFacts, type FactPath, factPath, type ReadFacts } from "./call-facts.ts";
-import type { Expression } from "./expression.ts";
+import type { Expression } from "./conditions/expression.ts";
 import { hintFor } from "./hint.ts";
 import type { PolicyRule, RuleAsking } from "./policy-rule.ts";
 
@@ -116,6 +116,6 @@ function outcomeOf(condition: Expression, facts: Partial<CallFacts>): boolean | 
   try {
     return condition.holds(facts);
   } catch (error) {
-    return errorText(error).slice(0, LONGEST_FAILURE);
+    return (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_FAILURE).toWellFormed();
   }
 }

@@ -1,5 +1,5 @@
 import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-js";
-import type { CallFacts } from "./call-facts.ts";
+import type { CallFacts } from "../call-facts.ts";
 import { type CheckOptions, type ExpressionFlaw, flawOf } from "./expression-check.ts";
 import { compilePart } from "./expression-compile.ts";
 import { occurs } from "./patterns.ts";

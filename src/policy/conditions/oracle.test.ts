@@ -2,10 +2,10 @@ import { isCelError, run } from "@bufbuild/cel";
 import { tests as conformance } from "@bufbuild/cel-spec/testdata/conformance.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { exampleFacts } from "../testing/example-call.ts";
 import { compileExpression } from "./expression.ts";
 import { resetLoops } from "./strict-values.ts";
-import { exampleFacts } from "./testing/example-call.ts";
 
 // Conditions are judged by one library and compared with another, which follows the specification's own tests. Ours
 // may refuse an expression or fail where CEL has a value; it must never have another value.

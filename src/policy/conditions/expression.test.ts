@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../protocol/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { exampleFacts as facts } from "../testing/example-call.ts";
 import { compileExpression } from "./expression.ts";
 import { resetLoops } from "./strict-values.ts";
-import { exampleFacts as facts } from "./testing/example-call.ts";
 
 function judge(text: string, args: JsonObject = {}): boolean | string {
   const compiled = compileExpression(text);

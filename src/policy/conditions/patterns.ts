@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { CountersignError } from "../protocol/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
 
 const LONGEST_PATTERN = 1_000;
 const LONGEST_TEXT = 100_000;

@@ -1,5 +1,5 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
-import type { CallFacts } from "./call-facts.ts";
+import type { CallFacts } from "../call-facts.ts";
 import { LOOPS } from "./expression-check.ts";
 import { loopOver } from "./expression-loops.ts";
 import { occurs } from "./patterns.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../protocol/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
 import { compileExpression, type Expression } from "./expression.ts";
 
 export type ArgsCondition =
