@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Content, Part, StoredEvent } from "../../protocol/index.ts";
-import { isolatedBranch, isVisible, toContents } from "./history.ts";
+import { Conversation, isolatedBranch, isVisible } from "./history.ts";
 
 function event(author: string, parts: readonly Part[], more: Partial<StoredEvent> = {}): StoredEvent {
   const role = author === "user" ? "user" : "model";
@@ -8,8 +8,9 @@ function event(author: string, parts: readonly Part[], more: Partial<StoredEvent
 }
 
 function contentsFor(agent: string, events: readonly StoredEvent[], branch?: string): readonly Content[] {
-  const view = { agent, openAnswer: () => ({ status: "pending" }) };
-  return toContents(events, branch === undefined ? view : { ...view, branch });
+  const conversation = new Conversation({ agent, ...(branch === undefined ? {} : { branch }) });
+  for (const each of events) conversation.add(each);
+  return conversation.contents(() => ({ status: "pending" }));
 }
 
 test.each([
@@ -77,4 +78,38 @@ test("confirmation traffic of another server, in an imported conversation, is no
   expect(contentsFor("a", [event("a", [request]), event("user", [answer, { text: "go" }])])).toEqual([
     { role: "user", parts: [{ text: "go" }] },
   ]);
+});
+
+function call(id: string): Part {
+  return { functionCall: { id, name: "x", args: {} } };
+}
+
+test("a conversation that goes on is the one that is read from its start", () => {
+  const events = [
+    event("user", [{ text: "go" }]),
+    event("a", [call("1")]),
+    event("a", [answerOf("1", "x")]),
+    event("a", [call("2"), call("3")]),
+    event("a", [answerOf("3", "x")]),
+    event("user", [{ text: "well?" }]),
+    event("b", [call("4")]),
+    event("a", [answerOf("2", "x")]),
+    event("b", [answerOf("4", "x")]),
+    event("a", [{ text: "done" }]),
+  ];
+  const goingOn = new Conversation({ agent: "a" });
+  for (const [at, each] of events.entries()) {
+    expect(goingOn.add(each)).toBe(true);
+    expect(goingOn.contents(() => ({ status: "pending" }))).toEqual(
+      contentsFor("a", events.slice(0, at + 1)),
+    );
+  }
+});
+
+test("a second answer to a call that is told already cannot be added", () => {
+  const conversation = new Conversation({ agent: "a" });
+  conversation.add(event("a", [call("1")]));
+  conversation.add(event("a", [answerOf("1", "x")]));
+  conversation.contents(() => ({}));
+  expect(conversation.add(event("a", [answerOf("1", "x")]))).toBe(false);
 });

@@ -7,14 +7,18 @@ import {
   type Ledger,
 } from "../../engine/index.ts";
 import type { Content, JsonObject, StoredEvent } from "../../protocol/index.ts";
-import { isVisible, toContents } from "./history.ts";
+import { isVisible } from "./history.ts";
+import { readHistory } from "./reading.ts";
 
-/** A prompt, and the records that it was built from. */
+/** A prompt, and what is known of the history that it was built from. */
 export interface Prompt {
   readonly contents: readonly Content[];
-  readonly events: readonly StoredEvent[];
+  /** How many events it was built from. */
+  readonly events: number;
   /** Every call id that the session has used. */
   readonly usedIds: ReadonlySet<string>;
+  /** Calls of this invocation that were refused, or answered with an error. */
+  readonly refused: ReadonlySet<string>;
   /** Is there a call without an answer in the session? */
   readonly hasOpenCalls: boolean;
 }
@@ -29,57 +33,51 @@ const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
 
 /** Reads the history and makes the conversation that this frame's agent continues. */
 export async function buildPrompt(parts: EngineParts, frame: FrameRecord): Promise<Prompt> {
-  const { ledger } = parts;
   const events = await historyOf(parts, frame);
-  const { used, asked, answered } = callIdsOf(events);
-  const openIds = [...asked].filter((id) => !answered.has(id));
-  const open = openIds.length === 0 ? [] : await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));
-  const statuses = new Map(open.map(({ wireId, status }) => [wireId, status]));
-  const contents = toContents(events, {
-    agent: frame.agent,
-    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
-    openAnswer: (id) => openAnswer(statuses.get(id)),
-  });
+  const { agent, branch } = frame;
+  let reading = readHistory(events);
+  let statuses = NONE;
+  if (reading.ids.open.size > 0) {
+    statuses = await statusesOf(parts.ledger, frame, reading.ids.open);
+    // Meanwhile another step of the session may have read on.
+    reading = readHistory(events);
+  }
+  const { used, open, refused } = reading.ids;
+  const contents = reading.contentsFor({ agent, ...(branch === undefined ? {} : { branch }) }, (id) =>
+    openAnswer(statuses.get(id)),
+  );
   const news = newsFor(events, frame);
+  if (news !== undefined) contents.push(news);
   return {
-    contents: news === undefined ? contents : [...contents, news],
-    events,
+    contents,
+    events: events.length,
     usedIds: used,
-    hasOpenCalls: openIds.length > 0,
+    refused: refused.get(frame.invocation) ?? NO_CALLS,
+    hasOpenCalls: open.size > 0,
   };
+}
+
+const NO_CALLS: ReadonlySet<string> = new Set();
+const NONE: ReadonlyMap<string, CallStatus> = new Map();
+
+async function statusesOf(
+  ledger: Ledger,
+  { session }: FrameRecord,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, CallStatus>> {
+  const calls = await ledger.calls(Array.from(ids, (id) => `${session}.${id}`));
+  return new Map(calls.map(({ wireId, status }) => [wireId, status]));
 }
 
 function openAnswer(status: CallStatus | undefined): JsonObject {
   return { status: "pending", message: (status && OPEN_ANSWERS[status]) ?? "there is no result yet" };
 }
 
-interface CallIds {
-  /** Ids of all calls and answers, so that no new call gets the id of an imported answer. */
-  readonly used: ReadonlySet<string>;
-  readonly asked: ReadonlySet<string>;
-  readonly answered: ReadonlySet<string>;
-}
-
-// Once over everything that was said, at every step: no lists are made on the way.
-function callIdsOf(events: readonly StoredEvent[]): CallIds {
-  const [used, asked, answered] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  for (const { content, imported } of events) {
-    for (const { functionCall, functionResponse } of content?.parts ?? []) {
-      const [call, answer] = [functionCall?.id, functionResponse?.id];
-      if (call !== undefined) used.add(call);
-      if (answer !== undefined) used.add(answer);
-      if (imported !== undefined) continue;
-      if (call !== undefined) asked.add(call);
-      if (answer !== undefined) answered.add(answer);
-    }
-  }
-  return { used, asked, answered };
-}
-
 // Late answers are placed after their calls. If there were messages since, that is far above the end, so the model gets
 // a note about them.
 function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | undefined {
-  if (frame.calls.length === 0) return undefined;
+  if (frame.calls.length === 0 || !events.some(({ invocationId }) => invocationId !== frame.invocation))
+    return undefined;
   const wireIds = new Set(frame.calls.map((id) => id.slice(frame.session.length + 1)));
   const turnAt = events.findLastIndex(({ content }) =>
     content?.parts.some(({ functionCall }) => functionCall?.id !== undefined && wireIds.has(functionCall.id)),
@@ -104,20 +102,10 @@ function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | 
 export async function deniedCalls(
   ledger: Ledger,
   frame: FrameRecord,
-  events: readonly StoredEvent[],
+  { refused }: Prompt,
 ): Promise<readonly CallRecord[]> {
-  const ids = new Set<string>();
-  for (const event of events) if (event.invocationId === frame.invocation) addRefused(ids, event);
-  if (ids.size === 0) return [];
-  const calls = await ledger.calls(Array.from(ids, (id) => `${frame.session}.${id}`));
+  // A denied call has an error answer, so most calls need not be read.
+  if (refused.size === 0) return [];
+  const calls = await ledger.calls(Array.from(refused, (id) => `${frame.session}.${id}`));
   return calls.filter(({ status }) => status === "denied");
-}
-
-// A denied call has an error answer, so most calls need not be read.
-function addRefused(ids: Set<string>, { content, closings }: StoredEvent): void {
-  for (const { callId, confirmed } of closings ?? []) if (!confirmed) ids.add(callId);
-  for (const { functionResponse } of content?.parts ?? []) {
-    const { id, response } = functionResponse ?? {};
-    if (id !== undefined && response !== undefined && "error" in response) ids.add(id);
-  }
 }

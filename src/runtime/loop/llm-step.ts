@@ -80,7 +80,7 @@ async function think(about: Thinking): Promise<FrameRecord | undefined> {
   const prompt = await buildPrompt(run.parts, frame);
   const chunk = await askModel({
     ...about,
-    after: prompt.events.length,
+    after: prompt.events,
     request: await requestFor(about, prompt, tools),
   });
   if (chunk.errorCode !== undefined) return finish(run, frame, failed(frame, chunk));
@@ -152,7 +152,7 @@ async function sceneFor(
     ...base,
     requesters: requestersOf(base.frame, base.ctx.userId),
     open: await openCallsBeside(ledger, base.frame, prompt),
-    denied: await deniedCalls(ledger, base.frame, prompt.events),
+    denied: await deniedCalls(ledger, base.frame, prompt),
   };
 }
 
