@@ -16,8 +16,7 @@ const BY_NAME = `${DOCUMENT} where app = ? and user = ? and id = ?`;
 const OF_USER = `${DOCUMENT} where app = ? and user = ? and id > ? and deleted = 0 order by id limit ?`;
 const OF_APP = `${DOCUMENT} where app = ? and (user, id) > (?, ?) and deleted = 0 order by user, id limit ?`;
 const ALL = `${DOCUMENT} where key > ? order by key limit ?`;
-const IS_TAKEN =
-  "select 1 from documents where key = ? union all select 1 from documents where app = ? and user = ? and id = ? limit 1";
+const HAS_KEY = "select 1 from documents where key = ?";
 const PUT =
   "insert into documents (key, app, user, id, version, updated_at, deleted, body) values (?, ?, ?, ?, ?, ?, ?, ?)";
 const DROP = "delete from documents where key = ?";
@@ -31,6 +30,8 @@ export class Documents {
   readonly #hot: Hot<string, Kept>;
   /** Keys of those that are hot. */
   readonly #names = new Map<string, string>();
+  /** The name that was last looked for and not found: who looks for a session often goes on to create it. */
+  #missing: string | undefined;
   #someAreCold = false;
 
   constructor(cold: Cold, most: number) {
@@ -43,23 +44,31 @@ export class Documents {
   }
 
   byName(name: SessionName): Kept | undefined {
-    const key = this.#names.get(textOf(name));
+    const text = textOf(name);
+    const key = this.#names.get(text);
     if (key !== undefined) return this.#hot.get(key);
     const { app, user, id } = name;
-    return this.#someAreCold ? toKept(this.#cold.get(BY_NAME, app, user, id)) : undefined;
+    const kept = this.#someAreCold ? toKept(this.#cold.get(BY_NAME, app, user, id)) : undefined;
+    if (kept === undefined) this.#missing = text;
+    return kept;
   }
 
   /** Is there no session of this key, and none of this name? */
   isFree(key: string, name: SessionName): boolean {
-    if (this.#hot.get(key) !== undefined || this.#names.has(textOf(name))) return false;
-    const { app, user, id } = name;
-    return !this.#someAreCold || this.#cold.get(IS_TAKEN, key, app, user, id) === undefined;
+    const text = textOf(name);
+    if (this.#hot.get(key) !== undefined || this.#names.has(text)) return false;
+    if (!this.#someAreCold) return true;
+    if (this.#cold.get(HAS_KEY, key) !== undefined) return false;
+    return text === this.#missing || this.byName(name) === undefined;
   }
 
   set(kept: Kept): void {
     const { key, document } = kept;
     if (this.#someAreCold && kept.version > 1 && this.#hot.get(key) === undefined) this.#cold.run(DROP, key);
-    if (this.#hot.get(key) === undefined) this.#names.set(textOf(document.head), key);
+    if (this.#hot.get(key) === undefined) {
+      this.#names.set(textOf(document.head), key);
+      this.#missing = undefined;
+    }
     this.#hot.set(key, kept);
   }
 

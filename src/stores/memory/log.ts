@@ -4,17 +4,19 @@ import { Hot } from "./hot.ts";
 
 /** A row of the log with its archive as text: nobody else's to change. */
 interface Kept extends Omit<LogRow, "body"> {
+  /** While it is hot. */
   readonly weight: number;
   body: string | null;
   archived: string | null;
 }
 
 const NAMED = "select max(batch) from log where batch <= ?";
-const BATCH = "select rows, texts from log where batch = ?";
+const BATCH = "select rows, texts, session from log where batch = ?";
 const LAST_OF = "select max(last) from log where session = ?";
-const PART_OF = "select rows, texts from log where session = ? and last > ? and first <= ? order by first";
+const PART_OF =
+  "select rows, texts, session from log where session = ? and last > ? and first <= ? order by first";
 const PUT = "insert into log (batch, session, first, last, rows, texts) values (?, ?, ?, ?, ?, ?)";
-const ALL_OF = "select rows, texts, first from log where session = ?";
+const ALL_OF = "select rows, texts, session, first from log where session = ?";
 const REPLACE = "update log set rows = ?, texts = ? where session = ? and first = ?";
 
 const ROW_WEIGHT = 300;
@@ -84,7 +86,7 @@ export class Log {
     for (const cold of this.#cold.all(ALL_OF, session)) {
       const rows = toRows(cold);
       for (const row of rows) eraseRow(row);
-      this.#cold.run(REPLACE, ...toTexts(rows), session, cold[2] ?? 0);
+      this.#cold.run(REPLACE, ...toTexts(rows), session, cold[3] ?? 0);
     }
   }
 
@@ -132,30 +134,52 @@ function boundsOf({ after, until, limit, last }: LogRange, newest: number): read
   return [start, Math.min(end, start + limit)];
 }
 
+/** What a row says beside its session and its long texts; of those, the lengths. */
+type Short = readonly [
+  seq: number,
+  n: number,
+  at: number,
+  kinds: LogRow["kinds"],
+  digest: string,
+  hash: string,
+  events: number,
+  body: number | null,
+  archived: number | null,
+];
+
 /** Long texts stand behind one another: within JSON each of them would be escaped, and read again, for nothing. */
 function toTexts(rows: readonly Kept[]): readonly [string, string] {
-  const short = rows.map((row) => ({
-    ...row,
-    body: row.body?.length ?? null,
-    archived: row.archived?.length ?? null,
-  }));
-  return [JSON.stringify(short), rows.map(({ body, archived }) => (body ?? "") + (archived ?? "")).join("")];
+  const short: Short[] = [];
+  let texts = "";
+  for (const { seq, n, at, kinds, digest, hash, events, body, archived } of rows) {
+    short.push([seq, n, at, kinds, digest, hash, events, body?.length ?? null, archived?.length ?? null]);
+    texts += (body ?? "") + (archived ?? "");
+  }
+  return [JSON.stringify(short), texts];
 }
 
-function toRows([rows, texts]: ColdRow): Kept[] {
-  let at = 0;
+function toRows([rows, texts, session]: ColdRow): Kept[] {
+  let place = 0;
   const take = (length: number | null): string | null => {
     if (length === null) return null;
-    at += length;
-    return (texts as string).slice(at - length, at);
+    place += length;
+    return (texts as string).slice(place - length, place);
   };
-  const short = JSON.parse(rows as string) as (Omit<Kept, "body" | "archived"> & Lengths)[];
-  return short.map((row) => ({ ...row, body: take(row.body), archived: take(row.archived) }));
-}
-
-interface Lengths {
-  readonly body: number | null;
-  readonly archived: number | null;
+  return (JSON.parse(rows as string) as Short[]).map(
+    ([seq, n, at, kinds, digest, hash, events, body, archived]) => ({
+      seq,
+      session: session as string,
+      n,
+      at,
+      kinds,
+      digest,
+      hash,
+      events,
+      body: take(body),
+      archived: take(archived),
+      weight: 0,
+    }),
+  );
 }
 
 function eraseRow(row: Kept): void {

@@ -6,26 +6,32 @@ type Place = Pick<Entry, "sort" | "id">;
 /** A chunk is split when it has more than so many entries. */
 const LONGEST_CHUNK = 512;
 
+const NO_CHUNKS: Entry[][] = [];
+
 /** The entries of one facet and value, in order. */
 export class SortedEntries {
+  /** Most have only one. */
+  #only: Entry | undefined;
   // Each chunk is sorted, none is empty, and all of one come before all of the next.
-  readonly #chunks: Entry[][] = [];
+  #chunks: Entry[][] = NO_CHUNKS;
 
   get isEmpty(): boolean {
-    return this.#chunks.length === 0;
+    return this.#only === undefined && this.#chunks.length === 0;
   }
 
   /** Gives back the one that was in its place. */
   add(entry: Entry): Entry | undefined {
-    const last = this.#chunks.at(-1);
-    const end = last?.at(-1);
-    if (last === undefined || end === undefined) {
-      this.#chunks.push([entry]);
+    if (this.isEmpty) {
+      this.#only = entry;
       return undefined;
     }
-    const at = compareEntries(entry, end) > 0 ? this.#chunks.length - 1 : this.#chunkOf(entry);
+    this.#unfold();
+    const last = this.#chunks.length - 1;
+    const end = this.#chunks[last]?.at(-1) as Entry;
+    const isBehind = compareEntries(entry, end) > 0;
+    const at = isBehind ? last : this.#chunkOf(entry);
     const chunk = this.#chunks[at] as Entry[];
-    const place = firstNotBefore(chunk, entry);
+    const place = isBehind ? chunk.length : firstNotBefore(chunk, entry);
     const found = chunk[place];
     if (found !== undefined && compareEntries(found, entry) === 0) {
       chunk[place] = entry;
@@ -37,6 +43,12 @@ export class SortedEntries {
   }
 
   remove(entry: Place): Entry | undefined {
+    const only = this.#only;
+    if (only !== undefined) {
+      if (compareEntries(only, entry) !== 0) return undefined;
+      this.#only = undefined;
+      return only;
+    }
     const at = this.#chunkOf(entry);
     const chunk = this.#chunks[at];
     if (chunk === undefined) return undefined;
@@ -55,6 +67,7 @@ export class SortedEntries {
     newestFirst,
     notes,
   }: Pick<EntryQuery, "limit" | "after" | "until" | "newestFirst" | "notes">): readonly Entry[] {
+    this.#unfold();
     const found: Entry[] = [];
     const start = after && { sort: after[0], id: after[1] };
     for (const entry of newestFirst === true ? this.#backwards(start) : this.#forwards(start)) {
@@ -67,6 +80,12 @@ export class SortedEntries {
       if (found.length >= limit) break;
     }
     return found;
+  }
+
+  #unfold(): void {
+    if (this.#only === undefined) return;
+    this.#chunks = [[this.#only]];
+    this.#only = undefined;
   }
 
   *#forwards(start: Place | undefined): Generator<Entry> {
