@@ -61,26 +61,31 @@ interface RowKind<Row> {
   readonly entriesOf: (row: Row) => readonly Entry[];
 }
 
+/** So many rows are looked through one by one, which takes less than to put them into a map. */
+const FEW = 8;
+
 /** The rows of one kind in a document, while a commit changes them. They keep their order. */
 class RowsInWork<Row extends object> {
   readonly #kind: RowKind<Row>;
-  readonly #before: readonly Packed<Row>[];
-  /** Made when something changes. */
-  #rows: Map<string, Packed<Row>> | undefined;
+  #rows: readonly Packed<Row>[];
+  /** The same rows, once something changed: ours to change. */
+  #own: Packed<Row>[] | undefined;
+  /** Where each row is, by name. */
+  #places: Map<string, number> | undefined;
   /** What changed, by name, as it was before. */
   #changed: Map<string, Packed<Row> | undefined> | undefined;
 
   constructor(kind: RowKind<Row>, before: readonly Packed<Row>[] = []) {
     this.#kind = kind;
-    this.#before = before;
+    this.#rows = before;
   }
 
   get all(): readonly Packed<Row>[] {
-    return this.#rows === undefined ? this.#before : [...this.#rows.values()];
+    return this.#rows;
   }
 
   get(name: string): Packed<Row> | undefined {
-    return this.#byName().get(name);
+    return this.#rows[this.#placeOf(name)];
   }
 
   insert(name: string, row: Packed<Row>): void {
@@ -90,10 +95,19 @@ class RowsInWork<Row extends object> {
   }
 
   set(name: string, row: Packed<Row>): void {
-    const rows = this.#byName();
+    const place = this.#placeOf(name);
+    if (this.#own === undefined) {
+      this.#own = [...this.#rows];
+      this.#rows = this.#own;
+    }
     this.#changed ??= new Map();
-    if (!this.#changed.has(name)) this.#changed.set(name, rows.get(name));
-    rows.set(name, row);
+    if (!this.#changed.has(name)) this.#changed.set(name, this.#own[place]);
+    if (place >= 0) {
+      this.#own[place] = row;
+    } else {
+      this.#places?.set(name, this.#own.length);
+      this.#own.push(row);
+    }
   }
 
   replaceAll(change: (row: Packed<Row>) => Packed<Row>): void {
@@ -101,7 +115,9 @@ class RowsInWork<Row extends object> {
   }
 
   clear(): void {
-    this.#byName().clear();
+    this.#own = [];
+    this.#rows = this.#own;
+    this.#places = undefined;
   }
 
   /** What the changes mean for the index. */
@@ -114,11 +130,17 @@ class RowsInWork<Row extends object> {
     });
   }
 
-  #byName(): Map<string, Packed<Row>> {
-    if (this.#rows !== undefined) return this.#rows;
-    this.#rows = new Map();
-    for (const row of this.#before) this.#rows.set(this.#kind.nameOf(row), row);
-    return this.#rows;
+  /** -1 where there is none. */
+  #placeOf(name: string): number {
+    const rows = this.#rows;
+    const { nameOf } = this.#kind;
+    if (rows.length > FEW) {
+      this.#places ??= new Map(rows.map((row, place) => [nameOf(row), place]));
+      return this.#places.get(name) ?? -1;
+    }
+    for (let place = 0; place < rows.length; place += 1)
+      if (nameOf(rows[place] as Packed<Row>) === name) return place;
+    return -1;
   }
 }
 
