@@ -65,7 +65,8 @@ export class CallRun {
     let entered = false;
     try {
       const steps = call.attempt > 1 ? await this.#parts.ledger.steps(call.id) : [];
-      const decision = await readConfirmation(tool, call, confirmation);
+      const read = readConfirmation(tool, call, confirmation);
+      const decision = read instanceof Promise ? await read : read;
       if (!decision.ok) return { kind: "failed", error: decision.answer };
       // This check must come last, because everything before it may have taken any time.
       const isFresh = this.#parts.lease.isFresh(this.#claimed.owner);

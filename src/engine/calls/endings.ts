@@ -54,9 +54,15 @@ export class Endings {
     const endings = this.#together.get(frame) ?? [];
     this.#together.delete(frame);
     const stored = endings.length === 1 ? Promise.resolve([]) : storeTogether(this.#parts, frame, endings);
-    for (const [place, { claimed, outcome, settle }] of endings.entries()) {
-      settle.resolve(stored.then((ended) => ended[place] ?? recordEntry(this.#parts, claimed, outcome)));
-    }
+    stored.then(
+      (ended) => {
+        for (const [place, { claimed, outcome, settle }] of endings.entries())
+          settle.resolve(ended[place] ?? recordEntry(this.#parts, claimed, outcome));
+      },
+      (error: unknown) => {
+        for (const { settle } of endings) settle.reject(error);
+      },
+    );
   }
 }
 

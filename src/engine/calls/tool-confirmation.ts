@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
-import { copyJson } from "../common/index.ts";
+import { copyJson, type PayloadReading } from "../common/index.ts";
 import type { LiveTool } from "../host.ts";
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
 
@@ -37,15 +37,22 @@ export type ReadConfirmation =
  * Parses the payload with the tool's own schema. It can be refused here only if a process without the tool took the
  * decision, or if the schema has changed since.
  */
-export async function readConfirmation(
+export function readConfirmation(
   tool: LiveTool,
   call: CallRecord,
   confirmation: ConfirmationRecord | undefined,
-): Promise<ReadConfirmation> {
+): ReadConfirmation | Promise<ReadConfirmation> {
   const shown = toolConfirmationOf(call, confirmation);
   if (shown?.payload === undefined || tool.readPayload === undefined || answersTool(confirmation))
     return { ok: true, shown };
-  const read = await tool.readPayload(shown.payload);
+  return withPayload(shown, tool.readPayload(shown.payload));
+}
+
+async function withPayload(
+  shown: ToolConfirmation,
+  reading: Promise<PayloadReading>,
+): Promise<ReadConfirmation> {
+  const read = await reading;
   // The tool's schema says what the value is; it need not be JSON.
   if (read.ok) return { ok: true, shown: { ...shown, payload: read.value as JsonValue } };
   const error = `the payload of the approval does not match the schema, so the tool did not run: ${read.field || "payload"}: ${read.message}`;

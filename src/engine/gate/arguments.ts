@@ -14,9 +14,12 @@ export async function parseArguments(tool: Parser, args: JsonObject): Promise<Pa
   }
 }
 
-/** What the function gets, a copy of its own. JSON is not parsed again: otherwise a default could change after the approval. */
-export async function restoreArguments(tool: Parser, call: CallRecord): Promise<unknown> {
-  if (!call.unparsed) return copyJson(call.args);
+/** What the function gets, a copy of its own, or a promise of it. JSON is not parsed again: otherwise a default could change after the approval. */
+export function restoreArguments(tool: Parser, call: CallRecord): unknown {
+  return call.unparsed ? parseAgain(tool, call) : copyJson(call.args);
+}
+
+async function parseAgain(tool: Parser, call: CallRecord): Promise<unknown> {
   const parsed = await tool.parse(call.args);
   if (parsed.ok) return parsed.value;
   throw new CountersignError("arguments-mismatch", `The stored arguments no longer parse: ${parsed.message}`);

@@ -69,7 +69,11 @@ export async function judge(
   const authors = (await gatesOf(call)).map(
     (source): Verdict => ({ source, outcome: "confirm", why: REASONS[source](tool) }),
   );
-  const ruled = await opinionsOf(rules, { tool, args: parsed.args, subject }, "confirm");
+  const { policies } = rules;
+  const ruled =
+    policies.length === 0
+      ? NO_OPINIONS
+      : await opinionsOf(rules, { tool, args: parsed.args, subject }, "confirm");
   const { notes } = ruled;
   return {
     ...rule([...authors, ...ruled.verdicts, ...hooks]),
@@ -125,13 +129,15 @@ interface Opinions {
   readonly notes: readonly PolicyNote[];
 }
 
+const NO_OPINIONS: Opinions = { verdicts: [], notes: [] };
+
 async function opinionsOf(
   rules: GateRules,
   call: RuledCall,
   otherwise: "confirm" | "deny",
 ): Promise<Opinions> {
   const { policies } = rules;
-  if (policies.length === 0) return { verdicts: [], notes: [] };
+  if (policies.length === 0) return NO_OPINIONS;
   const { key } = call.subject.session;
   // Without an await in between if the state is not needed: a file that is read again could need it.
   const state = key === undefined || !policies.some(needsState) ? {} : await rules.state(key);

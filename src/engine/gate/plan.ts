@@ -5,11 +5,11 @@ import type { GatedCall, GateRules } from "./judge.ts";
 import type { Ruling } from "./verdict.ts";
 
 /** What happens to a call under its ruling: it gets the denial, it runs, or a person is asked. */
-export async function planUnder(
+export function planUnder(
   ruling: Ruling,
   { rules, call }: { readonly rules: GateRules; readonly call: GatedCall },
   { live, notes = {} }: { readonly live: LiveTool; readonly notes?: CardNotes },
-): Promise<CallPlan> {
+): CallPlan | Promise<CallPlan> {
   const noted = ruling.policy === undefined ? {} : { policy: ruling.policy };
   switch (ruling.outcome) {
     case "deny":
@@ -17,7 +17,8 @@ export async function planUnder(
     case "allow":
       return { kind: "run", tool: live, ...noted };
     case "confirm":
-      await rules.definitions.keep(call.tool.definition);
-      return { kind: "ask", question: questionFor(call, ruling, notes), tool: live };
+      return rules.definitions
+        .keep(call.tool.definition)
+        .then(() => ({ kind: "ask", question: questionFor(call, ruling, notes), tool: live }));
   }
 }

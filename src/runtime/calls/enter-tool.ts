@@ -56,7 +56,8 @@ async function runBody(run: RunContext, { agent, tool, call }: ToolCall, entry: 
   const bare = toToolContext(run, { agent, tool, call }, entry);
   let ctx = bare;
   try {
-    const input = await restoreArguments(tool, call);
+    const restored = restoreArguments(tool, call);
+    const input: unknown = restored instanceof Promise ? await restored : restored;
     if (tool.credentials !== undefined) ctx = { ...bare, credentials: await tool.credentials(input, bare) };
     // Tools may return anything; the engine stores the JSON part.
     const result = ((await tool.run(input, ctx)) ?? null) as JsonValue;

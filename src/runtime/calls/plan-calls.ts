@@ -69,7 +69,8 @@ function isTransfer({ tool, plan }: PlannedCall): boolean {
 async function planCall(scene: TurnScene, call: IdentifiedCall): Promise<PlannedCall> {
   const tool = scene.tools.get(call.name);
   if (tool === undefined) return answered(call, unknownTool(scene, call.name));
-  const hooked = await askBeforeTool(scene, tool, call);
+  const asked = askBeforeTool(scene, tool, call);
+  const hooked = asked instanceof Promise ? await asked : asked;
   if ("answer" in hooked) return answered(call, hooked.answer);
   const parsed = await parseArguments(tool, hooked.args);
   if (!parsed.ok) return answered(call, misfit(parsed));
@@ -79,6 +80,7 @@ async function planCall(scene: TurnScene, call: IdentifiedCall): Promise<Planned
   const live = scene.live.get(tool) ?? liveToolOf(scene.run, scene.agent, tool);
   scene.live.set(tool, live);
   const repeated = ruling.outcome === "deny" ? undefined : answerAsBefore(scene, tool, parsed.args);
+  const plan = repeated ?? planUnder(ruling, { rules, call: gated }, { live, notes: hooked.card });
   return {
     wireId: call.id,
     tool: tool.name,
@@ -87,7 +89,8 @@ async function planCall(scene: TurnScene, call: IdentifiedCall): Promise<Planned
     definitionDigest: live.definitionDigest,
     secrets: tool.secrets,
     repeatable: tool.repeatable,
-    plan: repeated ?? (await planUnder(ruling, { rules, call: gated }, { live, notes: hooked.card })),
+    // A turn may have many calls, and most of them run at once.
+    plan: plan instanceof Promise ? await plan : plan,
   };
 }
 
