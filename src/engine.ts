@@ -20,6 +20,7 @@ export {
   type ConfirmationDecision,
   ConfirmationRejected,
   type ConfirmationSettlement,
+  type ConfirmationSighting,
   callKey,
   type DecisionInput,
   type DecisionRefusal,

@@ -23,6 +23,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "confirmation-denied": "confirmation.decided",
   "vote-cast": "confirmation.voted",
   "vote-withdrawn": "confirmation.voted",
+  "confirmation-seen": undefined,
   "confirmation-reminded": "confirmation.reminded",
   "confirmation-escalated": "confirmation.escalated",
   "confirmation-expired": "confirmation.expired",

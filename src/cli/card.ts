@@ -11,6 +11,7 @@ import {
   type Requirement,
   redact,
   type SettlementRecord,
+  type Sighting,
   shownStatus,
   type Vote,
 } from "../engine/index.ts";
@@ -61,7 +62,7 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   printField(output, "id", confirmation?.id ?? call.id);
   if (call.grant !== undefined) printField(output, "allowed by", describeUse(call.grant));
   for (const vote of confirmation?.votes ?? []) printVote(output, vote, now);
-  if (confirmation?.withdrawal !== undefined) printField(output, "withdrawn", inert(confirmation.withdrawal));
+  if (confirmation?.withdrawal !== undefined) printField(output, "cancelled", inert(confirmation.withdrawal));
   printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
 }
 
@@ -131,12 +132,18 @@ function printQuestion(output: Output, confirmation: ConfirmationRecord, now: nu
   if (shown.source !== undefined) printField(output, "source", inert(shown.source));
   printField(output, "asked by", confirmation.requesters.map((name) => inert(name)).join(", "));
   printField(output, "asked", describeTime(confirmation.requestedAt, now));
+  printSightings(output, confirmation.seen ?? [], now);
   printField(output, "deadline", expiresAt === undefined ? "none" : describeTime(expiresAt, now));
   for (const [place, requirement] of confirmation.requirements.entries())
     printField(output, "may decide", describeProgress(confirmation, requirement, place));
   if (confirmation.denials !== undefined) printField(output, "denied by", `${confirmation.denials} denials`);
   if (confirmation.grants !== undefined) printField(output, "may grant", describeLimits(confirmation.grants));
   printField(output, "digest", confirmation.argsDigest);
+}
+
+function printSightings(output: Output, seen: readonly Sighting[], now: number): void {
+  for (const [place, { by, at }] of seen.entries())
+    printField(output, place === 0 ? "seen by" : "", `${inert(by.id)}, ${describeTime(at, now)}`);
 }
 
 function printVote(output: Output, vote: Vote, now: number): void {

@@ -98,6 +98,7 @@ const LINES: EntryTable<Line> = {
     reason,
   }),
   "vote-withdrawn": ({ by }) => ({ who: by.id }),
+  "confirmation-seen": ({ by }) => ({ who: by.id }),
   "confirmation-reminded": nothing,
   "confirmation-escalated": nothing,
   "confirmation-expired": nothing,

@@ -47,6 +47,8 @@ export interface ConfirmationsClient {
   context(id: string, options?: CallOptions): Promise<ConfirmationContext>;
   /** Checks the journal of its session. */
   verify(id: string, options?: CallOptions): Promise<SessionVerification>;
+  /** Says that you have opened it. Recorded once for each person, while it is open. */
+  view(id: string, options?: CallOptions): Promise<Confirmation>;
   /** Who was told of it, by which channel, oldest first. */
   deliveries(id: string, options?: CallOptions): Promise<{ readonly items: readonly ToldPerson[] }>;
   /**
@@ -222,6 +224,8 @@ function confirmationsClient(transport: Transport): ConfirmationsClient {
     get: (id, { signal } = {}) => transport.json({ path: at(id), signal }),
     context: (id, { signal } = {}) => transport.json({ path: at(id, "/context"), signal }),
     verify: (id, { signal } = {}) => transport.json({ path: at(id, "/verification"), signal }),
+    view: (id, { signal } = {}) =>
+      transport.json({ method: "POST", path: at(id, "/view"), body: {}, signal }),
     deliveries: (id, { signal } = {}) => transport.json({ path: at(id, "/deliveries"), signal }),
     decide: (id, body, { signal, idempotencyKey, wait } = {}) =>
       transport.json({

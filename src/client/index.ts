@@ -5,6 +5,7 @@ export type {
   Confirmation,
   ConfirmationDecision,
   ConfirmationSettlement,
+  ConfirmationSighting,
   Delegated,
   FailedDelivery,
   Grant,

@@ -94,6 +94,11 @@ export const ROUTES: { readonly [route: string]: Route } = {
     audited: true,
     asAnother: [200],
   },
+  "POST /v1/confirmations/{id}/view": {
+    request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/view`, body: {} }),
+    scopes: ["read", "decide", "admin"],
+    asAnother: [404],
+  },
   "POST /v1/confirmations/{id}/vote-withdrawal": {
     request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/vote-withdrawal`, body: {} }),
     scopes: ["decide"],

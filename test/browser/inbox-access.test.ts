@@ -79,6 +79,38 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   });
 });
 
+test("who asks sees who has opened the request, and nothing is written when it is opened again", async () => {
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const [id = ""] = await server.ask("ana", WIRE);
+  const enter = async (user: string, roles: readonly string[]) => {
+    const inbox = await openInbox(resources, {
+      newPage,
+      url: server.url,
+      path: `#/confirmations/${id}`,
+      mayComplain: /401/,
+    });
+    await inbox.page.getByLabel(/^Token/).fill(await server.tokenFor(user, { roles }));
+    await inbox.button("Log in").click();
+    await inbox.card.getByRole("heading", { name: "What happened" }).waitFor();
+    return inbox;
+  };
+  const ana = await enter("ana", []);
+  await ana.card.getByText("Seen by ana (api)").waitFor();
+  const ines = await enter("ines", ["treasurer"]);
+  // Without a reload.
+  await ana.card.getByText("Seen by ines (api)").waitFor();
+  const views: string[] = [];
+  ines.page.on("request", (request) => {
+    if (request.url().endsWith("/view")) views.push(request.url());
+  });
+  await ines.page.reload();
+  await ines.card.getByText("Seen by ines (api)").waitFor();
+  await ines.button(/^Hold/).waitFor();
+  await expect.poll(() => ines.card.locator(".timeline > li").count()).toBe(3);
+  expect(views).toEqual([]);
+  expect((await server.look(id)).seen?.map(({ by }) => by.id)).toEqual(["ana", "ines"]);
+});
+
 test("when somebody else logs in, nothing of the one before is sent", async () => {
   const server = await startInboxServer(resources, { mode: "tokens" });
   const [ana, ben] = [await server.tokenFor("ana"), await server.tokenFor("ben")];

@@ -166,6 +166,7 @@ test("show and the audit log tell what an approver changed, and what was asked f
     const asked = await pay({ amount: 2500 }, { key: "one", by });
     if (asked.status !== "pending") throw new Error(asked.status);
     const { id: asking } = asked.confirmation;
+    await engine.decisions.noteSighting(asking, { by, via: "api" });
     const approved = await tryApprove(engine, asking, { by, args: { amount: 2000 } });
     if (!approved.ok) throw new Error(approved.message);
     await approved.finished;
@@ -175,6 +176,8 @@ test("show and the audit log tell what an approver changed, and what was asked f
   expect(stdout).toContain(`asked for   │ {"amount":2500}`);
   expect(stdout).toContain(`changed to  │ {"amount":2000}`);
   expect(stdout).toMatch(/approved +by ana \(host, unauthenticated\), with changed arguments/);
+  expect(stdout).toMatch(/seen by +│? *ana, /);
+  expect(stdout).toMatch(/confirmation-seen +\S+ by ana/);
   expect(stdout).toMatch(/confirmation-approved +\S+ by ana with changed amount/);
   expect(folder.json(["show", id])).toMatchObject({
     args: { amount: 2000 },

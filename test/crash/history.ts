@@ -72,6 +72,7 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
       return place;
     case "vote-cast":
     case "vote-withdrawn":
+    case "confirmation-seen":
     case "confirmation-reminded":
     case "confirmation-escalated":
       return place.status === "waiting" || place.status === "suspended" ? place : undefined;

@@ -3,7 +3,13 @@ import type { Executions } from "../calls/index.ts";
 import type { Snapshot } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { type PrincipalInput, toPrincipal } from "../people/index.ts";
-import { type AskedCall, judgePayloadHere, type PayloadOutcome } from "../questions/index.ts";
+import {
+  type AskedCall,
+  judgePayloadHere,
+  noteSighting,
+  type PayloadOutcome,
+  type Seen,
+} from "../questions/index.ts";
 import { decide } from "./decide.ts";
 import {
   type Decided,
@@ -84,6 +90,11 @@ export class Decisions {
   /** Withdraws one's own vote while the question is open. */
   async withdrawVote(id: string, acting: Acting): Promise<VoteWithdrawn | RefusedDecision> {
     return withdrawVote(this.#parts, id, toDecider(acting));
+  }
+
+  /** Notes that somebody has opened an open question. Changes nothing that is shown or decided. */
+  async noteSighting(id: string, acting: Acting): Promise<Seen | undefined> {
+    return noteSighting(this.#parts, id, toDecider(acting));
   }
 
   /** Settles a call whose outcome is unknown. */

@@ -211,6 +211,8 @@ export interface JournalBodies {
   /** A vote that does not decide yet. */
   readonly "vote-cast": AboutQuestion & VoteCast;
   readonly "vote-withdrawn": AboutQuestion & ActedBy & { readonly person: string };
+  /** Somebody opened it, for the first time. */
+  readonly "confirmation-seen": AboutQuestion & ActedBy & { readonly person: string };
   /** `due`: the time of the rule; it may have been written later. */
   readonly "confirmation-reminded": AboutQuestion & { readonly due: number };
   readonly "confirmation-escalated": AboutQuestion & {

@@ -198,6 +198,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   "confirmation-denied": { ...aboutQuestion, ...vote },
   "vote-cast": { ...aboutQuestion, ...vote },
   "vote-withdrawn": { ...aboutQuestion, ...actedBy, person: text },
+  "confirmation-seen": { ...aboutQuestion, ...actedBy, person: text },
   "confirmation-reminded": { ...aboutQuestion, due: count },
   "confirmation-escalated": { ...aboutQuestion, due: count, to: approvers, group: optional(text) },
   "confirmation-expired": aboutQuestion,

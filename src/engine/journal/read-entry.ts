@@ -42,6 +42,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "confirmation-denied": ofQuestion,
   "vote-cast": ofQuestion,
   "vote-withdrawn": ofQuestion,
+  "confirmation-seen": ofQuestion,
   "confirmation-reminded": ofQuestion,
   "confirmation-escalated": ofQuestion,
   "confirmation-expired": ofQuestion,

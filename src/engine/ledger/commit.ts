@@ -84,6 +84,7 @@ export type ConfirmationChange = Partial<
     | "mac"
     | "reminders"
     | "escalations"
+    | "seen"
   >
 >;
 

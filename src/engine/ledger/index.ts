@@ -76,6 +76,7 @@ export type {
   SessionRecord,
   SettlementRecord,
   Shown,
+  Sighting,
   StepKind,
   StepRecord,
   StepStatus,

@@ -175,8 +175,20 @@ export interface CardLayout {
   readonly display?: { readonly [argument: string]: ArgumentDisplay };
 }
 
-/** How a text is shown: as it is, as code, as a unified diff, as an address, as the body of an e-mail, or as Markdown. */
-export type ArgumentDisplay = "text" | "code" | "sql" | "shell" | "patch" | "url" | "email" | "markdown";
+/**
+ * How a text is shown: as it is, as code, as a unified diff, as an address, as the body of an e-mail, or as Markdown. `file`:
+ * the content of a file, as base64, as a data URL or as `{ mimeType, data }`; a picture is shown, other files can be saved.
+ */
+export type ArgumentDisplay =
+  | "text"
+  | "code"
+  | "sql"
+  | "shell"
+  | "patch"
+  | "url"
+  | "email"
+  | "markdown"
+  | "file";
 
 /** What is put before a person. A change of it moves `shownVersion`. */
 export interface Shown {
@@ -248,6 +260,15 @@ export interface Escalation {
   readonly reached: boolean;
 }
 
+/** Somebody opened an open question. */
+export interface Sighting {
+  readonly by: Pick<Principal, "id" | "kind" | "authenticated">;
+  /** Whoever is behind the login: one person is noted once. */
+  readonly person: string;
+  readonly via: string;
+  readonly at: number;
+}
+
 /** One question to a person about a call; `round` counts a tool's own questions. */
 export interface ConfirmationRecord {
   readonly id: string;
@@ -290,6 +311,8 @@ export interface ConfirmationRecord {
   readonly reminders?: readonly { readonly at: number; readonly sent: boolean }[];
   /** Who may fill in from when on; in the order of time. */
   readonly escalations?: readonly Escalation[];
+  /** Who has opened it while it was open, in the order of time. */
+  readonly seen?: readonly Sighting[];
   /** Over who must approve what and until when, when the engine has a secret. */
   readonly mac?: string;
   /** Why it was withdrawn. */

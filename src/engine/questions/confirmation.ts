@@ -5,6 +5,7 @@ import {
   type CardLayout,
   type ConfirmationRecord,
   type GrantLimits,
+  type Sighting,
   turnOf,
   type Vote,
 } from "../ledger/index.ts";
@@ -79,6 +80,8 @@ export interface Confirmation {
   readonly escalations?: readonly ConfirmationEscalation[];
   /** The votes so far, or those that decided. */
   readonly votes: readonly ConfirmationVote[];
+  /** Who has opened it while it was open, each person once, oldest first. */
+  readonly seen?: readonly ConfirmationSighting[];
   /** Times are ISO 8601. */
   readonly requestedAt: string;
   readonly expiresAt?: string;
@@ -128,6 +131,15 @@ export interface ConfirmationVote {
   readonly args?: JsonObject;
   /** What was granted with the approval. */
   readonly grant?: GrantLimits;
+}
+
+/** Who opened a question, and when. */
+export interface ConfirmationSighting {
+  readonly by: Pick<Principal, "id" | "kind" | "authenticated">;
+  /** The person behind the login, where that is another name. */
+  readonly person?: string;
+  readonly via: string;
+  readonly at: string;
 }
 
 /** Who settled an unknown call, when, and how it was sent. `retry`: it was run again. */
@@ -193,6 +205,7 @@ export function toConfirmation(
     denials: denialsNeeded(confirmation),
     ...plansOf(confirmation),
     votes: confirmation.votes.map((one) => toVote(one, call)),
+    ...(confirmation.seen === undefined ? {} : { seen: confirmation.seen.map(toSighting) }),
     requestedAt: iso(confirmation.requestedAt),
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: iso(confirmation.expiresAt) }),
     ...(vote === undefined ? {} : { decision: toVote(vote, call) }),
@@ -265,6 +278,10 @@ function toVote(vote: Vote, { secrets }: CallRecord): ConfirmationVote {
     ...(vote.args === undefined ? {} : { args: redact(vote.args, secrets) }),
     ...(vote.grant === undefined ? {} : { grant: vote.grant }),
   };
+}
+
+function toSighting({ by, person, via, at }: Sighting): ConfirmationSighting {
+  return { by, ...(person === by.id ? {} : { person }), via, at: iso(at) };
 }
 
 // If a call had several questions, only the last one ran it.

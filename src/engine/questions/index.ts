@@ -23,6 +23,7 @@ export {
   type Confirmation,
   type ConfirmationDecision,
   type ConfirmationSettlement,
+  type ConfirmationSighting,
   type ConfirmationSubject,
   type ConfirmationVote,
   decidingVote,
@@ -37,5 +38,6 @@ export { AppOpenLimit, MAX_OPEN_PER_SERVER, openRoom, tooManyAsked, tooManyOpen 
 export { judgePayload, type PayloadOutcome } from "./payload.ts";
 export { judgePayloadHere } from "./payload-here.ts";
 export { readConfirmation, readPending } from "./read-confirmations.ts";
+export { noteSighting, type Seen } from "./see.ts";
 export { type TurnWithdrawal, withdrawTurn } from "./withdraw-turn.ts";
 export { writeWithdrawal } from "./write-withdrawal.ts";

@@ -171,6 +171,7 @@ const NOTHING_SHOWN: Shown = { hint: "", why: [] };
 
 export function eraseConfirmation({
   policy: _policy,
+  seen: _seen,
   long: _long,
   ...confirmation
 }: Packed<ConfirmationRecord>): ConfirmationRecord {

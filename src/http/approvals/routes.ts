@@ -23,6 +23,7 @@ import {
   cancellationBodySchema,
   decisionBodySchema,
   decisionsBodySchema,
+  emptyBodySchema,
   settlementBodySchema,
 } from "../schemas/inputs.ts";
 import { idParamsSchema, listQuerySchema, pageQuerySchema, waitQuerySchema } from "../schemas/queries.ts";
@@ -35,6 +36,7 @@ import { contextOf } from "./context.ts";
 import { decideMany, decideOne } from "./decide.ts";
 import { list } from "./list.ts";
 import { settleCall, settleConfirmation } from "./settle.ts";
+import { viewOne } from "./view.ts";
 import { find, show } from "./visibility.ts";
 import { withdrawOwnVote } from "./withdraw-vote.ts";
 
@@ -52,6 +54,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   // Before `{id}`, which would also match "stream".
   serveFeed(routes, site);
   serveReads(routes, site);
+  serveViews(routes, site);
   serveDecisions(routes, site);
   serveEndings(routes, site);
   serveCalls(routes, site);
@@ -120,6 +123,26 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       requireScope(context, "read", "decide", "admin");
       const told = await contextOf({ site, principal: context.get("principal") }, params.id);
       return Response.json(told, { headers: NO_STORE });
+    },
+  );
+}
+
+function serveViews(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/confirmations/{id}/view",
+      summary: "Say that you have opened a confirmation. The first time is recorded, while it is open",
+      tag: TAG,
+      params: idParamsSchema,
+      body: emptyBodySchema,
+      answer: ONE,
+      problems: [404],
+    },
+    async (context, { params }) => {
+      requireScope(context, "read", "decide", "admin");
+      return one(await viewOne(site, context, params.id));
     },
   );
 }

@@ -77,6 +77,16 @@ const vote = z.object({
   grant: grantLimitsSchema.optional().openapi({ description: "What was granted with the approval." }),
 });
 
+const sighting = z.object({
+  by: z.object({ id: z.string(), kind: z.string(), authenticated: z.boolean() }),
+  person: z
+    .string()
+    .optional()
+    .openapi({ description: "The person behind the login, where that is another name." }),
+  via: z.string(),
+  at: time,
+});
+
 const settlement = z
   .object({
     as: z.enum(["succeeded", "failed", "retry"]),
@@ -150,6 +160,10 @@ export const confirmationSchema: z.ZodType = z
           "Who may fill in from `at` on, for the requirements with the indexes in `fills`. `reached`: people were told.",
       }),
     votes: z.array(vote).openapi({ description: "The votes so far, or those that decided." }),
+    seen: z
+      .array(sighting)
+      .optional()
+      .openapi({ description: "Who has opened it while it was open, each person once, oldest first." }),
     requestedAt: time,
     expiresAt: time.optional(),
     decision: vote.optional(),

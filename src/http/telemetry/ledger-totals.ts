@@ -122,6 +122,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "confirmation-denied": decided("denied"),
   "vote-cast": nothing,
   "vote-withdrawn": nothing,
+  "confirmation-seen": nothing,
   "confirmation-reminded": nothing,
   "confirmation-escalated": nothing,
   "confirmation-expired": closed("expired"),

@@ -164,6 +164,7 @@ const confirmation: Required<ConfirmationRecord> = {
   notify: ["slack", "email"],
   reminders: [{ at: 13, sent: true }],
   escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", fills: [0], reached: false }],
+  seen: [{ by: { id: "boss", kind: "oidc", authenticated: true }, person: "boss", via: "api", at: 14 }],
   mac: "mac",
   withdrawal: "session deleted",
 };

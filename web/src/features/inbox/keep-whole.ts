@@ -8,5 +8,8 @@ export function keepWhole(known: Confirmation | undefined, told: Confirmation): 
     known.digest === told.digest &&
     known.status === told.status &&
     known.execution?.attempt === told.execution?.attempt;
-  return isSame ? { ...known, can: told.can } : told;
+  if (!isSame) return told;
+  // These change while the rest stays the same, and are never cut where they are shown.
+  const { can, votes, requirements, seen } = told;
+  return { ...known, can, votes, requirements, ...(seen === undefined ? {} : { seen }) };
 }

@@ -22,6 +22,7 @@ import { CardQuestion } from "./card-question.tsx";
 import { shortSubject } from "./headline.ts";
 import { SeenScope, useUnseen } from "./seen.tsx";
 import { Timeline } from "./timeline.tsx";
+import { useSighting } from "./use-sighting.ts";
 
 export interface CardProps {
   readonly confirmation: Confirmation;
@@ -34,6 +35,7 @@ export function Card({ confirmation }: CardProps): ReactNode {
   const isLocked = heldFor(useStore(held), id) !== undefined;
   const answer = useAnswer(confirmation);
   const context = useContextOf(confirmation);
+  useSighting(confirmation);
   const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // The outcome is at the top.

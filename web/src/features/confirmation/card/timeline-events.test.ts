@@ -17,6 +17,11 @@ test.each<[string, JsonObject, string]>([
     { by: { ...by, authenticated: false }, via: "cli", as: "retry" },
     "Settled by boss (cli, unauthenticated) as retry",
   ],
+  [
+    "confirmation-seen",
+    { by: { id: "ana", kind: "token", authenticated: true }, via: "api", person: "ana" },
+    "Seen by ana (api)",
+  ],
   ["confirmation-reminded", { due: 1 }, "The approvers were reminded"],
   ["confirmation-escalated", { due: 1, to: { users: ["zoe"], roles: ["cfo"] } }, "Escalated to zoe, cfo"],
   ["confirmation-escalated", { due: 1, to: { users: ["zoe"] }, group: "board" }, "Escalated to board"],

@@ -24,8 +24,9 @@ const LINES: { readonly [kind: string]: Line } = {
   "vote-cast": (body) =>
     body["confirmed"] === true
       ? { text: `Approved${by(body)}, as one of several`, tone: "yes" }
-      : { text: `Rejected${by(body)}, as one of several${because(body)}`, tone: "no" },
+      : { text: `Denied${by(body)}, as one of several${because(body)}`, tone: "no" },
   "vote-withdrawn": toned("plain", (body) => `A vote was withdrawn${by(body)}`),
+  "confirmation-seen": toned("plain", (body) => `Seen${by(body)}`),
   "confirmation-reminded": plain("The approvers were reminded"),
   "confirmation-escalated": toned("plain", (body) => `Escalated${toWhom(body)}`),
   "confirmation-expired": toned("plain", () => "Expired: nobody decided in time"),

@@ -11,11 +11,8 @@ import { toldEvent } from "./told-events.ts";
 const MOST = 100;
 
 /** What happened to the request and its call, as the journal tells it, and who was told, oldest first. */
-export function Timeline({
-  confirmation: { id, status },
-}: {
-  readonly confirmation: Confirmation;
-}): ReactNode {
+export function Timeline({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { id, status, votes, seen = [] } = confirmation;
   const [records, setRecords] = useState<readonly AuditRecord[]>([]);
   const [told, setTold] = useState<readonly ToldPerson[]>([]);
   useEffect(() => {
@@ -31,7 +28,7 @@ export function Timeline({
     return () => {
       isCurrent = false;
     };
-  }, [id, status]);
+  }, [id, status, votes.length, seen.length]);
   if (records.length === 0) return null;
   return (
     <section className="card-section">
