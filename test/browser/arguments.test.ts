@@ -44,9 +44,9 @@ test("arguments are shown as what they are: an edit, an e-mail, SQL, an address,
   await open(id);
   const diff = card.getByRole("group", { name: "What changes" });
   expect(await diff.locator(".diff-word").allInnerTexts()).toEqual(["100", "200"]);
-  // The edit is the first of the arguments, and tells all of both texts.
+  // The edit is the first of the arguments, under the name of its file, and tells all of both texts.
   expect(await card.locator(".voice-model").innerText()).toMatch(
-    /From old_text to new_text.*weekly: 5.*path/s,
+    /path\s+a\.yaml\s+From old_text to new_text.*weekly: 5/s,
   );
   await open(mail);
   const letter = card.getByRole("group", { name: "E-mail" });
@@ -87,16 +87,104 @@ test("a card tells what happened to it, as the journal does, also while it happe
   const { open, card } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   const timeline = card.locator(".timeline > li");
-  await expect.poll(() => timeline.count()).toBe(1);
+  await expect.poll(() => timeline.count()).toBe(2);
   const approved = await server.runner.approve(id, {
     by: { id: "boss" },
     args: { item: "laptop", quantity: 4 },
   });
   await approved.finished;
-  await expect.poll(() => timeline.count()).toBe(3);
+  await expect.poll(() => timeline.count()).toBe(4);
   expect(await timeline.allInnerTexts()).toEqual([
     expect.stringMatching(/^Asked\s.*journal \d+ · [\w-]{8}/s),
+    expect.stringMatching(/^Seen by local \(api, unauthenticated\)/),
     expect.stringContaining("Approved by boss (host, unauthenticated), with changed quantity"),
     expect.stringMatching(/^Succeeded/),
   ]);
+});
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+// One red pixel.
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+
+test("a file that the author names is shown by its bytes, and nothing in it runs or is fetched", async () => {
+  const names = ["receipt", "drawing", "page", "far", "huge", "paper"];
+  const display = Object.fromEntries(names.map((name) => [name, "file"] as const));
+  const server = await startInboxServer(resources, {
+    tools: [tool({ ...gated, name: "attach", confirmationLayout: { display } })],
+  });
+  const huge = Buffer.from(PNG, "base64");
+  huge.writeUInt32BE(100_000, 16);
+  huge.writeUInt32BE(100_000, 20);
+  const [id = ""] = await server.ask("ana", {
+    name: "attach",
+    args: {
+      receipt: { mimeType: "text/html", data: PNG },
+      drawing: `data:image/svg+xml;base64,${base64('<svg xmlns="http://www.w3.org/2000/svg" onload="window.owned=1"/>')}`,
+      page: base64("<script>window.owned = 1</script>"),
+      far: "https://evil.example/receipt.png",
+      huge: huge.toString("base64"),
+      paper: base64("%PDF-1.7\n%%EOF\n"),
+      note: PNG,
+    },
+  });
+  const { page, open, card } = await openInbox(resources, { newPage, url: server.url });
+  await open(id);
+  // The one picture, although it is called a page; what is called a picture, and what the author did not name, is none.
+  await expect.poll(() => card.getByRole("img", { name: "The picture" }).count()).toBe(1);
+  const pixel = `[...document.querySelector("canvas").getContext("2d").getImageData(0, 0, 1, 1).data]`;
+  await expect.poll(() => page.evaluate(pixel)).toEqual([255, 0, 0, 255]);
+  const said = await card.locator(".voice-model").innerText();
+  expect(said).toContain("Picture, 1 × 1 pixels");
+  expect(said.match(/File of a kind that is not shown/g)).toHaveLength(2);
+  expect(said).toContain("The picture is too large to be shown.");
+  expect(said).toContain("PDF document, not shown here");
+  expect(said).toContain("https://evil.example/receipt.png");
+  expect(await page.evaluate("window.owned")).toBeUndefined();
+  expect(await card.locator("img, iframe, object, embed, svg").count()).toBe(0);
+  const saved = page.waitForEvent("download");
+  await card.getByRole("button", { name: "Save the file" }).last().click();
+  expect((await saved).suggestedFilename()).toBe("paper.pdf");
+  expect(await axeFaults(page)).toEqual([]);
+});
+
+test("hostile Markdown is laid out beside its source: no link, no picture, no markup, nothing wider than the page", async () => {
+  const server = await startInboxServer(resources);
+  const markdown = [
+    '# <img src="https://evil.example/a.png" onerror="window.owned = 1">',
+    "[Pay now](javascript:window.owned=1) and [the bank](https://evil.example/login)",
+    "![a receipt](https://evil.example/pixel.png)",
+    "<script>window.owned = 1</script><a href='https://evil.example'>here</a>",
+    "<https://evil.example/auto> [reference][1]",
+    "[1]: https://evil.example/reference",
+    `**${"wide".repeat(2_000)}**`,
+    `- ${"[".repeat(3_000)}`,
+    "> quoted \u202Eevil\u202C `code`",
+  ].join("\n\n");
+  const [id = ""] = await server.ask("ana", { name: "tag", args: { markdown } });
+  const { page, open, card } = await openInbox(resources, {
+    newPage,
+    url: server.url,
+    viewport: { width: 390, height: 844 },
+  });
+  await open(id);
+  for (const fold of await card.getByRole("button", { name: /^Show all/ }).all()) await fold.click();
+  const shown = card.getByRole("group", { name: "How it will look" });
+  const text = await shown.innerText();
+  for (const address of ["javascript:window.owned=1", "https://evil.example/pixel.png"])
+    expect(text).toContain(address);
+  expect(text).toContain("<script>window.owned = 1</script>");
+  expect(text).toContain("⟨U+202E⟩evil⟨U+202C⟩");
+  expect(await card.locator(".markdown-source").textContent()).toContain(
+    "[the bank](https://evil.example/login)",
+  );
+  expect(await card.locator(".voice-model").locator("a, img, script, iframe").count()).toBe(0);
+  expect(await page.evaluate("window.owned")).toBeUndefined();
+  const wider = `[...document.querySelectorAll(".card-scroll *")]
+    .filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 80))`;
+  expect(await page.evaluate(wider)).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
 });

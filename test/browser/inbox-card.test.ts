@@ -30,14 +30,14 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   const [id = ""] = await inboxServer.ask("ana", LUNCH, MAIL);
   const { card } = await openOne(inboxServer, id);
   expect(await card.locator(".card-head").innerText()).toMatch(
-    /left\s+reimburse\s+Pay out 2500 EUR for "lunch"\?\s+Text from the tool’s author\s+A\s+ana by assistant/,
+    /left\s+reimburse\s+Pay out 2500 EUR for "lunch"\?\s+Text from the tool’s author\s+A\s+ana through assistant/,
   );
   expect(await card.locator(".voice-author").innerText()).toContain(`Pay out 2500 EUR for "lunch"?`);
   expect(await card.locator(".voice-model").innerText()).toMatch(/written by the model.*2500.*lunch/s);
   const happens = await card.getByRole("region", { name: "What happens" }).innerText();
   expect(happens).toMatch(/runs now, at most once, with exactly these arguments\. You cannot undo it/);
   expect(happens).toContain("The model is told “tool call was rejected by the user”, with your reason");
-  expect(happens).toMatch(/On .+ it expires: it does not run, and the model is told so/);
+  expect(happens).toMatch(/(At|On) .+ it expires: it does not run, and the model is told so/);
   const facts = await card.getByRole("region", { name: "Where it comes from" }).innerText();
   expect(facts).toMatch(/Requested by\s+ana/);
   expect(facts).toMatch(/assistant › reimburse/);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
 import { startInboxServer } from "../support/browser/inbox-server.ts";
+import { lookAt } from "../support/browser/look.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -38,6 +39,7 @@ test("somebody lets another person vote for them until a time, sees it, and ends
   expect(await engine.delegations()).toMatchObject([
     { from: "ana", to: "bob", scope: { tool: ["pay*", "refund"] } },
   ]);
+  expect(await lookAt(page, { state: "delegations", sizes: ["phone", "desktop"] })).toEqual([]);
   await item.getByRole("button", { name: "End" }).click();
   await page.getByText("No delegations").waitFor();
   expect(await engine.delegations()).toEqual([]);

@@ -3,10 +3,13 @@ import type { Policy } from "../../src/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
 import { startInboxServer } from "../support/browser/inbox-server.ts";
+import { lookAt } from "../support/browser/look.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
 const newPage = useBrowser();
+
+const SIZES = ["phone", "desktop"] as const;
 
 const mayGrant: Policy = ({ tool }) =>
   tool === "reimburse"
@@ -41,6 +44,7 @@ test("a grant is given beside the approval, says exactly what it grants, and is 
   await dialog.getByLabel(/Further calls/).fill("2");
   await dialog.getByRole("combobox").selectOption("300000");
   expect(await sentence.innerText()).toContain("For 5 minutes from the approval, up to 2 further calls");
+  const faults = [...(await lookAt(page, { state: "grant", sizes: SIZES }))];
   await dialog.getByRole("button", { name: "Approve and grant" }).click();
   await sendNow();
   await expect
@@ -52,6 +56,8 @@ test("a grant is given beside the approval, says exactly what it grants, and is 
   await item.waitFor();
   expect(await item.innerText()).toMatch(/5 minutes · 2 calls · amount up to 500 in sum/);
   expect(await item.innerText()).toMatch(/0 of 2 calls used · amount 0 of 500/);
+  faults.push(...(await lookAt(page, { state: "grants", sizes: SIZES })));
+  expect(faults).toEqual([]);
   await item.getByRole("button", { name: "Revoke" }).click();
   await page.getByText("No grants").waitFor();
   expect((await inboxServer.engine.ledger.grants()).items).toEqual([]);

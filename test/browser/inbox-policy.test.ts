@@ -3,6 +3,7 @@ import { replayPolicy } from "../../src/cli/policy/replay-policy.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
 import { startInboxServer } from "../support/browser/inbox-server.ts";
+import { lookAt } from "../support/browser/look.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -33,4 +34,5 @@ test("an administrator replays a policy, sees what it would change, and is told 
   expect(await result.innerText()).toContain("1 calls judged.");
   await result.getByText("for example").click();
   expect(await result.getByRole("link").getAttribute("href")).toContain(encodeURIComponent(id));
+  expect(await lookAt(page, { state: "policy", sizes: ["phone", "desktop"] })).toEqual([]);
 });

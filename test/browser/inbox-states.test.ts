@@ -41,8 +41,14 @@ function expectNoFaults(): void {
   expect(faults.splice(0)).toEqual([]);
 }
 
-async function look({ page }: InboxPage, state: string): Promise<void> {
-  faults.push(...(await lookAt(page, { state, sizes: ["phone", "desktop"], kept: KEPT })));
+const USUAL = ["phone", "desktop"] as const;
+
+async function look(
+  { page }: InboxPage,
+  state: string,
+  sizes: Parameters<typeof lookAt>[1]["sizes"] = USUAL,
+): Promise<void> {
+  faults.push(...(await lookAt(page, { state, sizes, kept: KEPT })));
 }
 
 async function openAt(url: string, options: InboxPageOptions = {}): Promise<InboxPage> {
@@ -60,7 +66,7 @@ test(`the list and the cards of what waits ${WELL}`, { timeout: LONG_MS }, async
   await open(simple);
   await card.getByText("Earlier decisions for this tool and requester").waitFor();
   await ready(inbox);
-  await look(inbox, "card");
+  await look(inbox, "card", ["phone", "tablet", "laptop", "desktop"]);
   await button(/^Reject…/).click();
   await page.getByLabel(/^Reason/).fill("Needs two receipts.");
   await look(inbox, "reject");
@@ -129,6 +135,10 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
   await look(inbox, "keys");
+  await page.keyboard.press("Escape");
+  await button("More…").click();
+  await page.getByRole("option", { name: "Grants" }).waitFor();
+  await look(inbox, "more");
   expectNoFaults();
 });
 

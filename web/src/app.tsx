@@ -58,7 +58,12 @@ export function App(): ReactNode {
   useKeys({ "?": () => setHelping(true), u: undoLast, "mod+k": () => setFinding(true) });
   return (
     <div className="app">
-      <Header route={route} waiting={waiting} onHelp={() => setHelping(true)} />
+      <Header
+        route={route}
+        waiting={waiting}
+        onHelp={() => setHelping(true)}
+        onMore={() => setFinding(true)}
+      />
       <div className="app-notice">
         <NoticesBanner />
       </div>

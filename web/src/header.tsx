@@ -14,6 +14,8 @@ export interface HeaderProps {
   readonly route: Route;
   readonly waiting: number;
   readonly onHelp: () => void;
+  /** Opens the list of all pages and commands. */
+  readonly onMore: () => void;
 }
 
 const PAGES = [
@@ -25,7 +27,7 @@ const PAGES = [
   ["numbers", "Numbers", "numbers"],
 ] as const;
 
-export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
+export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNode {
   const state = useStore(board);
   const unknown = useMemo(
     () => [...state.confirmations.values()].filter(({ status }) => status === "unknown").length,
@@ -52,6 +54,9 @@ export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
             ) : null}
           </a>
         ))}
+        <button type="button" className="tab" aria-haspopup="dialog" onClick={onMore}>
+          More…
+        </button>
         <FailedDeliveryNotice isHere={route.page === "deliveries"} />
       </nav>
       <div className="bar-end">

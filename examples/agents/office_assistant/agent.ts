@@ -38,8 +38,8 @@ const requestTimeOff = tool({
       schema: {
         type: "object",
         properties: {
-          approved_days: { type: "integer", minimum: 1, maximum: days, description: "Days that you grant" },
-          note: { type: "string", maxLength: 200, description: "A word to the employee" },
+          approved_days: { type: "integer", title: "Days that you grant", minimum: 1, maximum: days },
+          note: { type: "string", title: "A word to the employee", maxLength: 200 },
         },
         required: ["approved_days"],
         additionalProperties: false,

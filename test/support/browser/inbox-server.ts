@@ -61,6 +61,8 @@ export interface InboxServer {
 export interface InboxServerOptions {
   readonly mode?: AuthOptions["mode"];
   readonly oidc?: NonNullable<AuthOptions["oidc"]>;
+  /** Instead of the office's. */
+  readonly agent?: Agent;
   /** Instead of the one that makes the calls it is told to make. */
   readonly model?: Model;
   /** Beside the server's own. */
@@ -93,7 +95,7 @@ export async function startInboxServer(
   });
   resources.add(() => engine.close());
   const ran: WantedCall[] = [];
-  const runner = new Runner({ agent: officeAgent(ran, options), app: "office", engine });
+  const runner = new Runner({ agent: options.agent ?? officeAgent(ran, options), app: "office", engine });
   resources.add(() => runner.close());
   let app: ReturnType<typeof createApp> = NOT_YET;
   const listen = (port: number): ReturnType<typeof serve> =>

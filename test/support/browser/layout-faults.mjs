@@ -48,9 +48,14 @@ function tooWide(elements) {
 
 function scrollsSideways(element) {
   const { overflowX, overflowY } = getComputedStyle(element);
-  if (element.matches(".tabs, textarea") || overflowX === "hidden") return false;
+  if (element.matches("textarea") || isPhonesTabs(element) || overflowX === "hidden") return false;
   const isScroller = overflowY === "auto" || overflowY === "scroll";
   return isScroller && element.scrollWidth > element.clientWidth + 1;
+}
+
+/** On a phone, the pages may be more than fit. */
+function isPhonesTabs(element) {
+  return innerWidth < 480 && element.closest(".tabs") !== null;
 }
 
 /** A checkbox is pressed anywhere on its label. */
@@ -64,7 +69,7 @@ const AT_HAND = ".card-foot, .composer, .bar, .held-bar, .toasts";
 
 function outOfReach(controls) {
   return controls
-    .filter((control) => control.closest(".tabs") === null)
+    .filter((control) => !isPhonesTabs(control))
     .filter((control) => {
       const { left, right, top, bottom } = areaOf(control);
       const isBeside = left < -0.5 || right > innerWidth + 0.5;

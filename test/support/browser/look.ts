@@ -9,6 +9,7 @@ import { layoutFaults } from "./layout.ts";
 export const SIZES = {
   phone: { width: 390, height: 844 },
   tablet: { width: 768, height: 1024 },
+  laptop: { width: 1024, height: 768 },
   desktop: { width: 1280, height: 860 },
   wide: { width: 1440, height: 900 },
 } as const;
@@ -33,7 +34,7 @@ export async function lookAt(page: Page, { state, sizes, kept = {} }: Looking): 
     for (const colorScheme of ["light", "dark"] as const) {
       const name = `${state}-${size}-${colorScheme}`;
       await page.emulateMedia({ colorScheme });
-      if ((size === "desktop" || size === "wide") === (colorScheme === "dark")) {
+      if ((size === "phone" || size === "tablet") === (colorScheme === "light")) {
         const found = [
           ...(await layoutFaults(page, { touch: size === "phone" })),
           ...(await axeFaults(page)),

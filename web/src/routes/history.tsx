@@ -4,7 +4,7 @@ import { type ReactNode, useDeferredValue, useState } from "react";
 import { pages } from "../api/pages.ts";
 import type { Confirmation, Status } from "../api/types.ts";
 import { statusWord } from "../features/confirmation/status-words.ts";
-import { save, toCsv, toJsonLines } from "../features/history/export.ts";
+import { toCsv, toJsonLines } from "../features/history/export.ts";
 import { HistoryTable } from "../features/history/history-table.tsx";
 import { nextSorting, type Sorting, sortRows } from "../features/history/sort-rows.ts";
 import { useListing } from "../features/history/use-listing.ts";
@@ -12,6 +12,7 @@ import { board } from "../features/inbox/board.ts";
 import { to } from "../router.ts";
 import { Button } from "../ui/button.tsx";
 import { tell } from "../ui/messages.ts";
+import { saveFile } from "../ui/save-file.ts";
 import { useStore } from "../ui/store.ts";
 
 const CLOSED: readonly Status[] = [
@@ -191,8 +192,8 @@ function exportAs(form: "csv" | "jsonl", query: ListOptions, sorting: Sorting | 
   readAll(query).then(
     (all) => {
       const items = sortRows(all, sorting);
-      if (form === "csv") save("countersign.csv", "text/csv;charset=utf-8", toCsv(items));
-      else save("countersign.jsonl", "application/jsonl", toJsonLines(items));
+      if (form === "csv") saveFile("countersign.csv", "text/csv;charset=utf-8", toCsv(items));
+      else saveFile("countersign.jsonl", "application/jsonl", toJsonLines(items));
     },
     () => tell("The export failed."),
   );

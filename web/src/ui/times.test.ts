@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, span } from "./times.ts";
+import { ago, span, until } from "./times.ts";
 
 test("spans are told as a person would", () => {
   const MINUTE = 60_000;
@@ -13,4 +13,10 @@ test("spans are told as a person would", () => {
     "2 h ago",
     "2 days ago",
   ]);
+});
+
+test("a time to come has its date only where that is another day", () => {
+  const noon = new Date(2026, 10, 16, 12).getTime();
+  expect(until(new Date(noon + 3_600_000).toISOString(), noon)).toMatch(/^At \D*0?1:00\D/);
+  expect(until(new Date(noon + 86_400_000).toISOString(), noon)).toMatch(/^On .*2026/);
 });

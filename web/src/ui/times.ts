@@ -43,6 +43,18 @@ export function zoned(iso: string): string {
   return ZONED.format(new Date(iso));
 }
 
+const OF_DAY = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+});
+
+/** A time to come, as a sentence begins with it: `At 15:07 UTC` today, with the date on any other day. */
+export function until(iso: string, now: number): string {
+  const isToday = new Date(iso).toDateString() === new Date(now).toDateString();
+  return isToday ? `At ${OF_DAY.format(new Date(iso))}` : `On ${zoned(iso)}`;
+}
+
 export function full(iso: string): string {
   return FULL.format(new Date(iso));
 }

@@ -11,7 +11,7 @@ const COLUMNS: readonly (readonly [string, (item: Confirmation) => string | bool
   ["requester", ({ user }) => user],
   ["requested at", ({ requestedAt }) => requestedAt],
   ["why", ({ why }) => why.join("; ")],
-  ["verdict", ({ decision }) => (decision === undefined ? "" : decision.confirmed ? "approved" : "rejected")],
+  ["verdict", ({ decision }) => (decision === undefined ? "" : decision.confirmed ? "approved" : "denied")],
   ["decided by", ({ decision }) => decision?.by.id],
   ["authenticated", ({ decision }) => decision?.by.authenticated],
   ["via", ({ decision }) => decision?.via],
@@ -48,14 +48,4 @@ function cell(value: string | boolean | undefined): string {
 /** One confirmation per line, as JSON. */
 export function toJsonLines(items: readonly Confirmation[]): string {
   return items.map((item) => `${JSON.stringify(item)}\n`).join("");
-}
-
-/** Gives a text to the browser to save. */
-export function save(name: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  window.setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -29,7 +29,7 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
         value={filters.search}
         onChange={(event) => onFilter({ ...filters, search: event.target.value })}
       />
-      <div className="filters-row">
+      <div className="filters-row filters-choices">
         <Choice
           label="Show"
           value={filters.show}

@@ -5,7 +5,7 @@ import { approvalShare, share } from "./shares.ts";
 
 /** The period in a few figures. */
 export function Tiles({ found: { waiting, total } }: { readonly found: Statistics }): ReactNode {
-  const { asked, approved, amended, denied, expired, unknown, decisionSeconds } = total;
+  const { asked, approved, amended, denied, expired, cancelled, unknown, decisionSeconds } = total;
   return (
     <dl className="tiles">
       <Tile
@@ -29,7 +29,8 @@ export function Tiles({ found: { waiting, total } }: { readonly found: Statistic
           note={`${share(expired, asked ?? 0)} of asked`}
         />
       )}
-      {unknown === undefined ? null : <Tile name="Unknown outcome" value={unknown.toLocaleString()} />}
+      {cancelled === undefined ? null : <Tile name="Cancelled" value={cancelled.toLocaleString()} />}
+      {unknown === undefined ? null : <Tile name="Unknown" value={unknown.toLocaleString()} />}
       <Tile
         name="Time to decision"
         value={decisionSeconds === undefined ? "–" : span(decisionSeconds.median * 1000)}

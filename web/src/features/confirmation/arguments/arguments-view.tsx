@@ -5,6 +5,8 @@ import { Words } from "../../../ui/words.tsx";
 import { EndMark, useFold } from "../card/seen.tsx";
 import { CodeView } from "./code-view.tsx";
 import { DiffView } from "./diff-view.tsx";
+import { fileIn } from "./file-content.ts";
+import { FileView } from "./file-view.tsx";
 import { MarkdownView } from "./markdown-view.tsx";
 import { meaningOf } from "./meaning.ts";
 import { UrlView } from "./url-view.tsx";
@@ -13,6 +15,7 @@ import {
   diffOf,
   type Email,
   emailOf,
+  fileOf,
   type NamedText,
   type TextKind,
   textKind,
@@ -43,11 +46,14 @@ export const ArgumentsView = memo(function ArgumentsView({ args, layout }: Argum
   if (Object.keys(args).length === 0) return <p className="muted">No arguments.</p>;
   const diff = diffOf(args, layout);
   const email = diff === undefined ? emailOf(args, layout) : undefined;
-  const laidOut = [diff?.before, diff?.after, ...(email?.head ?? []), email?.body].map((part) => part?.name);
+  const file = diff === undefined ? undefined : fileOf(args, [diff.before.name, diff.after.name]);
+  const laidOut = [file, diff?.before, diff?.after, ...(email?.head ?? []), email?.body].map(
+    (part) => part?.name,
+  );
   const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !laidOut.includes(name)));
   return (
     <>
-      {diff === undefined ? null : <Edit before={diff.before} after={diff.after} />}
+      {diff === undefined ? null : <Edit before={diff.before} after={diff.after} file={file} />}
       {email === undefined ? null : <EmailView email={email} />}
       {Object.keys(rest).length === 0 ? null : <Fields value={rest} depth={0} layout={layout} />}
       <EndMark />
@@ -55,11 +61,28 @@ export const ArgumentsView = memo(function ArgumentsView({ args, layout }: Argum
   );
 });
 
-function Edit({ before, after }: { readonly before: NamedText; readonly after: NamedText }): ReactNode {
+interface EditProps {
+  readonly before: NamedText;
+  readonly after: NamedText;
+  /** What is changed, where an argument says so. */
+  readonly file: NamedText | undefined;
+}
+
+function Edit({ before, after, file }: EditProps): ReactNode {
   const lines = before.text.split("\n").length + after.text.split("\n").length;
   const view = <DiffView before={before.text} after={after.text} />;
   return (
     <div className="edit">
+      {file === undefined ? null : (
+        <p className="edit-file">
+          <span className="small muted">
+            <Words text={file.name} maxLength={60} />
+          </span>{" "}
+          <code>
+            <Words text={file.text} />
+          </code>
+        </p>
+      )}
       <p className="small muted">
         From <Words text={before.name} maxLength={60} /> to <Words text={after.name} maxLength={60} />
       </p>
@@ -124,17 +147,27 @@ function FieldList(props: {
             <Words text={name} maxLength={200} />
           </dt>
           <dd>
-            <Value
-              value={value}
-              depth={props.depth}
-              kind={typeof value === "string" ? textKind(name, value, props.layout) : "plain"}
-            />
+            <Field name={name} value={value} depth={props.depth} layout={props.layout} />
             <Meaning text={meaningOf(name, value, props.around)} />
           </dd>
         </div>
       ))}
     </dl>
   );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly value: JsonValue;
+  readonly depth: number;
+  readonly layout: Layout;
+}
+
+function Field({ name, value, depth, layout }: FieldProps): ReactNode {
+  const file = layout?.display?.[name] === "file" ? fileIn(value) : undefined;
+  if (file !== undefined) return <FileView name={name} file={file} />;
+  const kind = typeof value === "string" ? textKind(name, value, layout) : "plain";
+  return <Value value={value} depth={depth} kind={kind} />;
 }
 
 function Meaning({ text }: { readonly text: string | undefined }): ReactNode {

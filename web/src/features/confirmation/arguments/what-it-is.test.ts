@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnsOf, diffOf, emailOf, textKind } from "./what-it-is.ts";
+import { columnsOf, diffOf, emailOf, fileOf, textKind } from "./what-it-is.ts";
 
 test("the author's word counts before the name, and what the text says counts for nothing", () => {
   expect(textKind("note", "x = 1", { display: { note: "code" } })).toBe("code");
@@ -17,6 +17,16 @@ test("an edit is found by its declaration or by its names, in either case", () =
   });
   expect(diffOf({ a: "1", b: "2" }, { diff: { before: "a", after: "b" } })?.after.text).toBe("2");
   expect(diffOf({ old_text: "1", new_text: 2 }, undefined)).toBeUndefined();
+});
+
+test("an edit names its file, unless that is what is edited, or too long to stand above it", () => {
+  expect(fileOf({ filePath: "a.md", before: "1" }, ["before", "after"])).toEqual({
+    name: "filePath",
+    text: "a.md",
+  });
+  expect(fileOf({ file: "whole text", after: "2" }, ["file", "after"])).toBeUndefined();
+  expect(fileOf({ path: "x".repeat(301) }, [])).toBeUndefined();
+  expect(fileOf({ path: 5 }, [])).toBeUndefined();
 });
 
 test("an e-mail goes to somebody, and has a subject and a body", () => {

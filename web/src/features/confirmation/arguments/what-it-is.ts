@@ -21,7 +21,8 @@ const SQL = /^\s*(?:select|insert|update|delete|with|create|alter|drop|truncate|
 /** How a text is shown: as the tool's author says, else by the name that the author gave the argument. */
 export function textKind(name: string, text: string, layout: Confirmation["layout"]): TextKind {
   const said = layout?.display?.[name];
-  if (said !== undefined) return said === "text" || said === "email" ? "plain" : said;
+  if (said === "text" || said === "email" || said === "file") return "plain";
+  if (said !== undefined) return said;
   const word = lastWord(name);
   if (word === "query" && SQL.test(text)) return "sql";
   if (/^https?:\/\/\S+$/i.test(text)) return "url";
@@ -53,6 +54,16 @@ export function diffOf(
     if (before !== undefined && after !== undefined) return { before, after };
   }
   return undefined;
+}
+
+const FILES = ["path", "file", "file_path", "filename", "file_name"] as const;
+const LONGEST_PATH = 300;
+
+/** The argument beside an edit that names its file, by the name that the author gave it. */
+export function fileOf(args: JsonObject, edited: readonly string[]): NamedText | undefined {
+  const named = FILES.map((name) => textCalled(args, name)).find((one) => one !== undefined);
+  if (named === undefined || edited.includes(named.name)) return undefined;
+  return named.text.length > LONGEST_PATH ? undefined : named;
 }
 
 function textCalled(args: JsonObject, wanted: string): NamedText | undefined {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Confirmation } from "../../../api/types.ts";
-import { At } from "../../../ui/time.tsx";
+import { Until } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { approvalsMissing, denialsMissing, more } from "../decide/votes.ts";
 import { questionsIn } from "../forms/questions.ts";
@@ -44,7 +44,7 @@ export function CardConsequences({
               "It keeps waiting. There is no deadline."
             ) : (
               <>
-                On <At at={expiresAt} /> it expires: {isAsked ? "" : "it does not run, and "}the model is told
+                <Until at={expiresAt} /> it expires: {isAsked ? "" : "it does not run, and "}the model is told
                 so.
               </>
             )}

@@ -44,7 +44,7 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
           <Words text={confirmation.user} maxLength={120} />
           <span className="muted">
             {" "}
-            by <Words text={confirmation.agent} maxLength={80} /> · <Ago at={confirmation.requestedAt} />
+            through <Words text={confirmation.agent} maxLength={80} /> · <Ago at={confirmation.requestedAt} />
           </span>
         </span>
       </p>

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { fileIn, sizeOf } from "./file-content.ts";
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const base64 = (...bytes: readonly number[]): string => btoa(String.fromCharCode(...bytes));
+
+test("a file is what its first bytes say, not what it is called", () => {
+  const png = { of: "image", type: "image/png", width: 1, height: 1 };
+  expect(fileIn(PNG)?.kind).toEqual(png);
+  expect(fileIn(`data:text/html;base64,${PNG}`)?.kind).toEqual(png);
+  expect(fileIn({ mimeType: "image/svg+xml", data: PNG })?.kind).toEqual(png);
+  expect(fileIn({ inlineData: { mimeType: "image/png", data: PNG } })?.kind).toEqual(png);
+  expect(fileIn(`data:image/png;base64,${btoa("<svg onload=alert(1)>")}`)?.kind).toEqual({ of: "other" });
+  expect(fileIn(btoa("%PDF-1.7\n"))?.kind).toEqual({ of: "pdf" });
+  expect(fileIn(base64(0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 2, 0, 3, 0))?.kind).toMatchObject({
+    width: 2,
+    height: 3,
+  });
+});
+
+test("a JPEG's size is in its frame header; one that has none is no picture", () => {
+  const head = [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 1];
+  const frame = [0xff, 0xc0, 0, 11, 8, 0, 20, 0, 30, 1, 0, 0, 0];
+  expect(fileIn(base64(...head, ...frame, 0, 0, 0))?.kind).toEqual({
+    of: "image",
+    type: "image/jpeg",
+    width: 30,
+    height: 20,
+  });
+  expect(fileIn(base64(...head, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))?.kind).toEqual({ of: "other" });
+});
+
+test("an address, broken base64 or another object is no file", () => {
+  const none = [
+    "https://evil.example/a.png",
+    "data:image/png,abc",
+    "a b!",
+    "abc",
+    "",
+    5,
+    null,
+    { data: PNG },
+  ];
+  expect(none.map(fileIn)).toEqual(none.map(() => undefined));
+});
+
+test("sizes are told as a person would", () => {
+  expect([12, 34_400, 2_500_000].map(sizeOf)).toEqual(["12 bytes", "34 kB", "2.5 MB"]);
+});
