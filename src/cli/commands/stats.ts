@@ -83,7 +83,7 @@ function sentence(numbers: StatisticsNumbers): string {
   const changed = amended === 0 ? "" : ` (${amended} with changes)`;
   return (
     `Asked: ${asked}. Approved: ${approved}${changed}. Denied: ${denied}. Expired: ${expired}. ` +
-    `Withdrawn: ${cancelled}. Unknown outcome: ${unknown}${timesOf(numbers)}`
+    `Cancelled: ${cancelled}. Unknown: ${unknown}${timesOf(numbers)}`
   );
 }
 
