@@ -54,7 +54,7 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
             ) : null}
           </a>
         ))}
-        <button type="button" className="tab" aria-haspopup="dialog" onClick={onMore}>
+        <button type="button" className="tab tab-more" aria-haspopup="dialog" onClick={onMore}>
           More…
         </button>
         <FailedDeliveryNotice isHere={route.page === "deliveries"} />

@@ -10,7 +10,7 @@ export function ReplayResult({ report }: { readonly report: ReplayReport }): Rea
   const { calls, complete, judgedFrom, stopsAsking, newlyAsks, newlyDenies, stopsDenying, suggestions } =
     report;
   return (
-    <section aria-label="Result">
+    <section className="replay-result" aria-label="Result">
       <p>
         {calls} calls judged.
         {complete ? null : (
