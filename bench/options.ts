@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const WORKLOADS = ["cycle", "cost", "policy", "growth", "postgres", "load"] as const;
+export const WORKLOADS = ["cycle", "cost", "policy", "growth", "postgres", "load", "full"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface Options {
@@ -11,17 +11,20 @@ export interface Options {
   readonly quick: boolean;
   /** For how long each ledger of "load" is decided on. */
   readonly loadSeconds: number;
+  /** How many questions of the large ledger of "full" were decided; a tenth as many wait. */
+  readonly decided: number;
   /** The page that is written and kept; undefined if none is. */
-  readonly keep: "RESULTS.md" | "LOAD.md" | undefined;
+  readonly keep: "RESULTS.md" | "LOAD.md" | "FULL.md" | undefined;
 }
 
 export const HELP = `Usage: npm run bench -- [options]
 
-  --only cycle,cost,policy,growth,postgres   what to measure (default: all of these); "load" only if named
+  --only cycle,cost,policy,growth,postgres   what to measure (default: all of these); "load" and "full" only if named
   --rounds 15                interleaved rounds of "cycle"; samples of "growth" are 30 times as many
   --quick                    a check that it works: short, hardly warm, 100,000 instead of 1,000,000; do not quote
   --seconds 120              how long "load" decides, for each of its ledgers
-  --keep                     write bench/RESULTS.md too, of "load" alone bench/LOAD.md
+  --decided 1000000          how many were decided in the large ledger of "full"; a tenth as many wait
+  --keep                     write bench/RESULTS.md too, of "load" or "full" alone LOAD.md or FULL.md
   --help
 `;
 
@@ -33,6 +36,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
       only: { type: "string" },
       rounds: { type: "string" },
       seconds: { type: "string" },
+      decided: { type: "string" },
       quick: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -43,17 +47,20 @@ export function parseOptions(args: readonly string[]): Options | undefined {
   const workloads = values.only === undefined ? USUAL : values.only.split(",").map(toWorkload);
   const rounds = toCount("rounds", values.rounds ?? (quick ? "3" : "15"));
   const loadSeconds = toCount("seconds", values.seconds ?? (quick ? "6" : "120"));
+  const decided = toCount("decided", values.decided ?? (quick ? "50000" : "1000000"));
   const keep = values.keep ? pageOf(workloads, quick) : undefined;
-  return { workloads, rounds, quick, keep, loadSeconds, ...(quick ? QUICK : WHOLE) };
+  return { workloads, rounds, quick, keep, loadSeconds, decided, ...(quick ? QUICK : WHOLE) };
 }
 
 /** A million rows are not for every day. */
-const USUAL: readonly Workload[] = WORKLOADS.filter((workload) => workload !== "load");
+const LARGE = { load: "LOAD.md", full: "FULL.md" } as const;
+const USUAL: readonly Workload[] = WORKLOADS.filter((workload) => !(workload in LARGE));
 
-function pageOf(workloads: readonly Workload[], quick: boolean): "RESULTS.md" | "LOAD.md" {
-  if (!quick && workloads.length === 1 && workloads[0] === "load") return "LOAD.md";
+function pageOf(workloads: readonly Workload[], quick: boolean): NonNullable<Options["keep"]> {
+  const [only = ""] = workloads;
+  if (!quick && workloads.length === 1 && only in LARGE) return LARGE[only as keyof typeof LARGE];
   if (!quick && USUAL.every((workload) => workloads.includes(workload))) return "RESULTS.md";
-  throw new Error('--keep needs a whole run: leave --quick out, and --only too or make it "load".');
+  throw new Error('--keep needs a whole run: leave --quick out, and --only too or make it "load" or "full".');
 }
 
 const QUICK = { batchMs: 200, warmUpMs: 300 } as const;

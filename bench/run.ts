@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { measureCost } from "./cost.ts";
 import { measureCycle } from "./cycle.ts";
 import { reportGrowth } from "./growth-report.ts";
+import { measureFull } from "./load/full.ts";
 import { measureLoad } from "./load/measure.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
 import { measurePolicy } from "./policy.ts";
@@ -20,6 +21,7 @@ async function measure(options: Options, folder: string): Promise<Report> {
   if (options.workloads.includes("growth")) await reportGrowth(options, folder, report);
   if (options.workloads.includes("postgres")) await measurePostgres(options, folder, report);
   if (options.workloads.includes("load")) await measureLoad(options, folder, report);
+  if (options.workloads.includes("full")) await measureFull(options, folder, report);
   return report;
 }
 

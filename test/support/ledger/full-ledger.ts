@@ -25,13 +25,7 @@ export async function fillLedger(url: string, filling: Filling): Promise<void> {
     // Nothing here has to survive a crash.
     await client.query("set synchronous_commit = off");
     const { pending, answered = 0, deliveries = 0 } = filling;
-    for (let first = 0; first < pending + answered; first += BATCH) {
-      const last = Math.min(first + BATCH, pending + answered);
-      await insert(
-        client,
-        range(first, last, (n) => fullRows(n, terms)),
-      );
-    }
+    await insertInLanes(url, pending + answered, (n) => fullRows(n, terms));
     for (const channel of FULL.channels) {
       for (let first = 1; first <= deliveries * 2; first += BATCH) {
         const last = Math.min(first + BATCH, deliveries * 2 + 1);
@@ -55,6 +49,28 @@ export async function fillLedger(url: string, filling: Filling): Promise<void> {
 }
 
 const BATCH = 500;
+/** While the server stores some rows, the next are made. */
+const LANES = 3;
+
+async function insertInLanes(url: string, count: number, make: (n: number) => FullRows): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query("set synchronous_commit = off");
+      while (next < count) {
+        const first = next;
+        next = Math.min(next + BATCH, count);
+        await insert(client, range(first, next, make));
+      }
+    } finally {
+      await client.end();
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
 const TABLES = {
   documents: ["text", "text", "text", "text", "bigint", "text", "bigint", "boolean", "text"],
   log: ["bigint", "text", "bigint", "bigint", "text", "text", "text", "bigint", "bigint", "text", "text"],

@@ -24,6 +24,8 @@ export interface Filling {
   readonly pending: number;
   /** Sessions that were answered. One in a hundred each is ready, executing, lost, unknown, or between two steps. */
   readonly answered?: number;
+  /** All that were answered have ended. */
+  readonly ended?: true;
   /** One in so many of those that wait is past its deadline. */
   readonly overdueOneIn?: number;
   /** Deliveries that are due, for each of two channels. */
@@ -209,6 +211,7 @@ function partsOf(
 }
 
 const CALL_STATUSES: readonly CallStatus[] = ["succeeded", "ready", "executing", "unknown", "executing"];
+const ENDED = 99;
 const CALL_OWNERS: { readonly [rest: number]: string } = { 2: "owner-gone", 4: FULL.livingOwner };
 
 function frameStatus(rest: number): FrameStatus {
@@ -224,7 +227,7 @@ function recordsOf(
   const { pending, overdueOneIn, definitionDigest = NO_DEFINITION, argsDigest, now } = terms;
   const ids = fullSession(n);
   const isOpen = n < pending;
-  const rest = n % 100;
+  const rest = terms.ended === true ? ENDED : n % 100;
   const isLate = overdueOneIn !== undefined && n % overdueOneIn === 9;
   const shared = { session: ids.key, ...partsOf(n, terms) };
   const { tool: _tool, ...ofFrame } = shared;
