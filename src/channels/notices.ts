@@ -57,6 +57,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "delegation-revoked": undefined,
   "hold-placed": undefined,
   "hold-released": undefined,
+  "tenant-changed": undefined,
   "run-cancelled": undefined,
   "session-imported": undefined,
   "session-deleted": undefined,

@@ -137,6 +137,7 @@ const LINES: EntryTable<Line> = {
   "delegation-revoked": ({ by, from, to }) => ({ who: by.id, as: `for ${from} to ${to}` }),
   "hold-placed": ({ by, on, name, reason }) => ({ who: by.id, as: `on the ${on} ${name}`, reason }),
   "hold-released": ({ by, hold, reason }) => ({ who: by.id, as: hold, reason }),
+  "tenant-changed": ({ by, tenant, to }) => ({ who: by.id, as: `${tenant}: ${to}` }),
   "run-cancelled": why,
   "session-imported": who,
   "session-deleted": who,

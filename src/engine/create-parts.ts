@@ -15,6 +15,7 @@ import {
   recoverCall,
   Unstored,
 } from "./process/index.ts";
+import { Quota } from "./questions/index.ts";
 
 /** Makes what every command of an engine works with. */
 export function createParts(
@@ -52,6 +53,7 @@ export function createParts(
     inFlight: new InFlight(),
     acknowledged: new AcknowledgedCommits(clock, ledger.volatile ? 0 : undefined),
     settings,
+    quota: new Quota(ledger, clock, options.quota),
     trace: options.trace ?? untraced,
     unstored: new Unstored(options.onError ?? warn),
     ready: onceDone(() => checkSecret(ledger, secret)),

@@ -3,6 +3,7 @@ import type { Policy, PolicySource } from "./gate/index.ts";
 import type { Ledger } from "./ledger/index.ts";
 import { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
 import type { LedgerNotice } from "./process/index.ts";
+import type { QuotaLimits } from "./questions/index.ts";
 
 /** Options of an engine. Only the ledger is required. */
 export interface EngineOptions extends Partial<EngineSettings> {
@@ -19,6 +20,8 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly onError?: (error: unknown) => void;
   /** Called when the ledger has lost something that it had acknowledged. Default: a process warning. */
   readonly onNotice?: (notice: LedgerNotice) => void;
+  /** What all sessions of the ledger may use together. Default: no limit. */
+  readonly quota?: QuotaLimits;
   /** Rules over all calls of this engine, from every entry point. */
   readonly policy?: Policy | PolicySource;
   /** Called around decisions, claims, tools and models, for tracing. */

@@ -230,6 +230,7 @@ export {
   type Recalled,
   type RememberedRun,
   recallResponse,
+  resumeLedger,
   type SessionChange,
   type SessionName,
   type SessionRecord,
@@ -241,7 +242,10 @@ export {
   type StepRecord,
   type StepStatus,
   type StoredItem,
+  SUSPENSION,
   searchableWords,
+  suspendedError,
+  suspendLedger,
   type Target,
   toRememberedRun,
   turnOf,
@@ -320,9 +324,11 @@ export {
   MAX_OPEN_PER_SERVER,
   type PayloadOutcome,
   type Question,
+  type QuotaLimits,
   type RequirementProgress,
   rightsOf,
   toConfirmation,
+  type Usage,
   withdrawTurn,
 } from "./questions/index.ts";
 export {
@@ -349,6 +355,7 @@ export {
 export {
   MOST_DAYS as MOST_STATISTICS_DAYS,
   readStatistics,
+  type Sight,
   type Statistics,
   type StatisticsNumbers,
 } from "./statistics/index.ts";
@@ -370,3 +377,10 @@ export {
   type StoreChange,
   type StoreCommit,
 } from "./store/index.ts";
+export {
+  ANY_LIMITS,
+  type TenantLimits,
+  type TenantRecord,
+  TenantRegistry,
+  type TenantState,
+} from "./tenants/index.ts";

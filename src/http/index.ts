@@ -18,6 +18,10 @@ export {
   createTenants,
   type OpenTenant,
   type TenantFactory,
+  type TenantLimits,
+  type TenantRecord,
+  TenantRegistry,
+  type TenantState,
   type Tenants,
   type TenantsOptions,
 } from "./tenants/index.ts";

@@ -136,6 +136,13 @@ export class Site {
     return [...new Map(all.map((counting) => [counting.directory, counting])).values()];
   }
 
+  /** With what the rights of a reader are judged now, by app. */
+  async countingByApp(): Promise<(app: string) => Counting> {
+    const first = await this.counting();
+    const all = await Promise.all(((await this.#engines) ?? []).map((engine) => engine.counting()));
+    return (app) => all[this.appNames.indexOf(app)] ?? first;
+  }
+
   async #open(): Promise<readonly Engine[]> {
     const hosting = await Promise.all([...this.#apps.values()].map((runner) => runner.engine()));
     const engines = this.#engine === undefined ? hosting : [...hosting, this.#engine];

@@ -1,5 +1,5 @@
 import { type Clock, DocumentLedger, type Ledger, systemClock } from "../engine/index.ts";
-import { CountersignError } from "../protocol/index.ts";
+import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { isAlwaysSynced } from "./durability.ts";
 import type { Risk } from "./postgres/index.ts";
 import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
@@ -79,6 +79,25 @@ export async function migrateLedger(url: string): Promise<void> {
   if (!isPostgres(url)) return (await createLedger(url)).close();
   const { migratePostgres } = await import("./postgres/index.ts");
   await migratePostgres(url);
+}
+
+/**
+ * Copies a ledger into a new SQLite file, complete and as it is at one moment. Nothing starts from the copy: it is
+ * suspended, and stores why.
+ */
+export async function exportLedger(url: string, file: string, why: JsonObject): Promise<void> {
+  const { copyLedger } = await import("./copy-ledger.ts");
+  await copyLedger(isPostgres(url) ? { postgres: url } : { sqlite: sqlitePath(url) }, file, why);
+}
+
+/** Removes a ledger for ever: a file, or the schema of a PostgreSQL database. None is left alone. */
+export async function eraseLedger(url: string): Promise<void> {
+  if (isPostgres(url)) {
+    const { erasePostgresLedger } = await import("./postgres/index.ts");
+    return erasePostgresLedger(url);
+  }
+  const { eraseSqliteLedger } = await import("./sqlite/index.ts");
+  eraseSqliteLedger(sqlitePath(url));
 }
 
 // An older one fails later, with errors that do not name the cause: it lacks node:sqlite.

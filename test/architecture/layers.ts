@@ -115,6 +115,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "calls",
     "decisions",
     "sessions",
+    "tenants",
     "gate",
     "callers",
     "audit",

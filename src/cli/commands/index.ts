@@ -33,6 +33,15 @@ import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
 import { show } from "./show.ts";
 import { stats } from "./stats.ts";
+import {
+  tenantsCreate,
+  tenantsErase,
+  tenantsExport,
+  tenantsLimit,
+  tenantsList,
+  tenantsResume,
+  tenantsSuspend,
+} from "./tenants/tenants.ts";
 import { validate } from "./validate.ts";
 import { withdrawVote } from "./withdraw-vote.ts";
 
@@ -79,6 +88,13 @@ export const COMMANDS: readonly Command[] = [
   policyReplay,
   policyJsonSchema,
   simulate,
+  tenantsCreate,
+  tenantsList,
+  tenantsLimit,
+  tenantsSuspend,
+  tenantsResume,
+  tenantsExport,
+  tenantsErase,
   migrate,
   prune,
   retentionPlan,

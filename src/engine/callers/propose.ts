@@ -133,6 +133,7 @@ async function open(
 ): Promise<Plan<string>> {
   if (snapshot?.session.deletedAt !== undefined)
     throw new CountersignError("session-deleted", "The thread of this call was deleted. Use a new key.");
+  await parts.quota.admit({ isNew: snapshot === undefined });
   const { now } = snapshot ?? parts.ledger;
   const draft = new Draft(parts, now, snapshot?.session ?? { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input);
@@ -147,6 +148,7 @@ async function open(
         break;
       }
       checkThreadRoom(parts, input, snapshot);
+      await parts.quota.admitQuestion();
       const isAlone = input.proposal.thread === undefined;
       openQuestion(parts, draft, call, isAlone ? withoutGrants(plan.question) : plan.question);
       break;

@@ -10,6 +10,7 @@ import {
   type FrameRecord,
   type Judge,
   type Known,
+  leavesToOthers,
   type Plan,
   type Shown,
   type Snapshot,
@@ -215,7 +216,7 @@ async function delegate(
     branch: rest.branch,
     content: { role: "user", parts: [{ text: message }] },
   });
-  const owner = last === "busy" ? undefined : await parts.lease.hold();
+  const owner = leavesToOthers(last) ? undefined : await parts.lease.hold();
   const child: FrameRecord = {
     ...newFrame({
       ...rest,
@@ -253,7 +254,7 @@ async function suspend(
   const { call, frame, session, now } = held;
   // If the call is unknown by now, a person may already be settling it; another question would mislead them.
   if (call.status === "unknown") return { value: { call } };
-  const tooMany = tooManyAsked(parts.settings, held);
+  const tooMany = await tooManyAsked(parts, held);
   if (tooMany !== undefined) return failAsking(parts, held, { result: tooMany, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
   // For a gated function, the user is the last caller; for a run, it is the session's user.

@@ -8,6 +8,7 @@ import {
   type Conflict,
   type Draft,
   type FrameRecord,
+  leavesToOthers,
   type SettlementRecord,
   stateWrites,
   withoutTemporary,
@@ -133,7 +134,7 @@ export function writeProgress(parts: EngineParts, draft: Draft, progress: Progre
     return undefined;
   }
   const stepHere =
-    owner !== undefined && progress.last !== "busy" && hostOf(parts.hosts, frame)?.step !== undefined;
+    owner !== undefined && !leavesToOthers(progress.last) && hostOf(parts.hosts, frame)?.step !== undefined;
   if (!stepHere) {
     draft.moveFrame(frame, "complete", rest);
     return undefined;

@@ -54,6 +54,9 @@ async function planNew(
   input: GateCallInput,
   argsDigest: string,
 ): Promise<Plan<OpenedGateCall>> {
+  const admitting = parts.quota.admit({ isNew: true });
+  if (admitting !== undefined) await admitting;
+  if (input.plan.kind === "ask") await parts.quota.admitQuestion();
   const { now } = parts.ledger;
   const draft = new Draft(parts, now, { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input, argsDigest);

@@ -190,6 +190,17 @@ export interface HoldPlaced extends ActedBy {
   readonly reason: string;
 }
 
+/** A tenant, as the registry's journal tells of it. */
+export interface TenantNoted extends ActedBy {
+  readonly tenant: string;
+  readonly ledger: string;
+  /** The state that it had; absent for a new one. */
+  readonly from?: string;
+  readonly to: string;
+  readonly limits?: JsonObject;
+  readonly reason?: string;
+}
+
 export interface StepNoted extends AboutAttempt {
   readonly step: string;
 }
@@ -258,6 +269,7 @@ export interface JournalBodies {
   readonly "delegation-revoked": DelegationNoted;
   readonly "hold-placed": HoldPlaced;
   readonly "hold-released": ActedBy & { readonly hold: string; readonly reason: string };
+  readonly "tenant-changed": TenantNoted;
   readonly "run-cancelled": { readonly invocation: string; readonly reason: string };
   readonly "session-imported": { readonly by: string; readonly events: number };
   readonly "session-deleted": Erasure & { readonly by: string };

@@ -25,6 +25,7 @@ import type {
   JournalPerson,
   LateEnd,
   StepNoted,
+  TenantNoted,
   VoteCast,
 } from "./bodies.ts";
 
@@ -154,6 +155,15 @@ const lateEnd: Checks<LateEnd> = {
   statusThen: optional(callStatus),
 };
 const delegation: Checks<DelegationNoted> = { ...actedBy, delegation: text, from: text, to: text };
+const tenant: Checks<TenantNoted> = {
+  ...actedBy,
+  tenant: text,
+  ledger: text,
+  from: optional(text),
+  to: text,
+  limits: optional(object),
+  reason: optional(text),
+};
 const step: Checks<StepNoted> = { ...aboutAttempt, step: text };
 
 const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = {
@@ -297,6 +307,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     reason: text,
   },
   "hold-released": { ...actedBy, hold: text, reason: text },
+  "tenant-changed": tenant,
   "run-cancelled": { invocation: text, reason: text },
   "session-imported": { by: text, events: count },
   "session-deleted": { by: text, erased: count },

@@ -76,6 +76,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "delegation-revoked": nothing,
   "hold-placed": nothing,
   "hold-released": nothing,
+  "tenant-changed": nothing,
   "run-cancelled": nothing,
   "session-imported": nothing,
   "session-deleted": nothing,

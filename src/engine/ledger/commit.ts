@@ -193,9 +193,13 @@ export interface Commit {
 /**
  * `version`: the session changed, or exists already. `row`: a guarded row is not in the expected status.
  * `deadline`, `owner`, `busy`: that guard refused. `history`: as `owner`; its process has yet to confirm the ledger's
- * history, or nobody may claim yet. Read again and judge anew; nothing was written. `version`
+ * history, or nobody may claim yet. `suspended`: it names an owner, and the ledger is suspended: nothing starts. Read again
+ * and judge anew; nothing was written. `version`
  * comes before all others: a guard's refusal means something only for the session as it was read.
  */
 export type CommitOutcome =
   | { readonly ok: true }
-  | { readonly ok: false; readonly conflict: "version" | "row" | "deadline" | "owner" | "history" | "busy" };
+  | {
+      readonly ok: false;
+      readonly conflict: "version" | "row" | "deadline" | "owner" | "history" | "busy" | "suspended";
+    };

@@ -42,8 +42,7 @@ export {
 } from "./idempotency.ts";
 export { InFlight } from "./in-flight.ts";
 export type { KeyValueStore, StoredItem } from "./key-value-store.ts";
-export type { DuePlace, DueWork, Ledger } from "./ledger.ts";
-export type { LedgerStats } from "./ledger-stats.ts";
+export type { DuePlace, DueWork, Ledger, LedgerStats } from "./ledger.ts";
 export type {
   ConfirmationFilter,
   ConfirmationWithCall,
@@ -88,5 +87,6 @@ export { searchableWords, wordsOf } from "./search-words.ts";
 export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";
 export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
-export { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
+export { resumeLedger, SUSPENSION, suspendedError, suspendLedger } from "./suspension.ts";
+export { type Conflict, type Judge, type Known, leavesToOthers, type Plan, transact } from "./transact.ts";
 export { turnOf } from "./turn-of.ts";

@@ -1,9 +1,9 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
 import type { HostedApp } from "../host.ts";
 import type { Journal, Outbox } from "../journal/index.ts";
+import type { Usage } from "../questions/index.ts";
 import type { Commit, CommitOutcome, Memo, Snapshot, Target } from "./commit.ts";
 import type { KeyValueStore } from "./key-value-store.ts";
-import type { LedgerStats } from "./ledger-stats.ts";
 import type {
   ConfirmationFilter,
   ConfirmationWithCall,
@@ -16,6 +16,24 @@ import type {
 } from "./lists.ts";
 import type { Owners } from "./owners.ts";
 import type { CallRecord, FrameRecord, SessionRecord, StepRecord } from "./records.ts";
+
+/** How this process uses its database connections, and how often it retried. */
+export interface LedgerStats {
+  readonly pool: {
+    /** How many there may be. */
+    readonly size: number;
+    readonly open: number;
+    readonly idle: number;
+    /** Statements that wait for one. */
+    readonly waiting: number;
+  };
+  /** Statements since the ledger was opened, including retries. */
+  readonly statements: number;
+  /** Retries after a deadlock, a lock timeout or a serialization failure. */
+  readonly retries: number;
+  /** Retries after a lost connection. */
+  readonly reconnects: number;
+}
 
 /** Work that nobody is doing. */
 export interface DueWork {
@@ -119,6 +137,9 @@ export interface Ledger {
   idleSessions(before: number, page?: PageRequest): Promise<Page<string>>;
   /** Removes expired items, and owners that hold nothing, and updates the search index. */
   tidy(): Promise<void>;
+
+  /** What is stored. Sessions and open questions are counted only as far as these numbers. */
+  usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage>;
 
   /** Only for a ledger that connects to a server. */
   stats?(): LedgerStats;

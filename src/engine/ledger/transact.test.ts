@@ -13,6 +13,7 @@ import { NO_DIRECTORY } from "../people/index.ts";
 import { AcknowledgedCommits } from "../process/acknowledged-commits.ts";
 import { Lease } from "../process/lease.ts";
 import { Unstored } from "../process/unstored.ts";
+import { Quota } from "../questions/quota.ts";
 import { pumped, type WatchedLedger, watch } from "../testing/execution.ts";
 import { Draft } from "./draft.ts";
 import { InFlight } from "./in-flight.ts";
@@ -50,6 +51,7 @@ beforeEach(async () => {
     inFlight: new InFlight(),
     acknowledged: new AcknowledgedCommits(clock),
     settings: DEFAULT_SETTINGS,
+    quota: new Quota(ledger, clock),
     unstored: new Unstored(() => {}),
     gaveUp: new AbortController().signal,
     closed: new AbortController().signal,

@@ -3,6 +3,7 @@ import { jitter } from "../common/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Commit, CommitOutcome, Snapshot, Target } from "./commit.ts";
 import type { Draft } from "./draft.ts";
+import { suspendedError } from "./suspension.ts";
 
 /** What a command concluded from a snapshot: a value, and what must be committed for it to be true. */
 export interface Plan<T> {
@@ -12,6 +13,11 @@ export interface Plan<T> {
 
 /** Why the last try was refused, so that a command can plan without what the ledger would not grant. */
 export type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
+
+/** Must what this commit makes ready be left to whoever may start it later? */
+export function leavesToOthers(last: Conflict | undefined): boolean {
+  return last === "busy" || last === "suspended";
+}
 
 export type Judge<T> = (
   snapshot: Snapshot | undefined,
@@ -51,6 +57,8 @@ export async function transact<T>(
     for (let tries = 1; tries < MAX_TRIES; tries++) {
       const next = await attempt(parts, target, judge, last);
       if (next.done) return next.value;
+      // It cannot do without starting something.
+      if (last.conflict === "suspended" && next.conflict === "suspended") throw suspendedError();
       last = next;
       await parts.clock.sleep(jitter(Math.min(tries, MAX_PAUSE_MS)));
     }

@@ -1,7 +1,14 @@
 import { clear, planClaim, type Taken } from "../calls/index.ts";
 import { hostOf } from "../host.ts";
 import type { BodyOf } from "../journal/index.ts";
-import { type CallRecord, Draft, type FrameRecord, type Plan, transact } from "../ledger/index.ts";
+import {
+  type CallRecord,
+  Draft,
+  type FrameRecord,
+  leavesToOthers,
+  type Plan,
+  transact,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
 const LOST_REASON = "the process that ran it stopped before it reported an outcome";
@@ -68,7 +75,8 @@ export async function recoverFrame(
       draft.moveFrame(frame, "cancel", { owner: null, ...loss });
       return { draft, value: {} };
     }
-    if (last === "busy" || hostOf(parts.hosts, frame)?.step === undefined) return leave(draft, frame, loss);
+    if (leavesToOthers(last) || hostOf(parts.hosts, frame)?.step === undefined)
+      return leave(draft, frame, loss);
     const owner = await parts.lease.hold();
     // A frame that is stepping already holds its branch.
     const exclusive = frame.status === "ready";

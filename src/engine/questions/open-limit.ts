@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { CallRecord, Ledger, SessionRecord } from "../ledger/index.ts";
-import type { EngineSettings } from "../parts.ts";
+import type { EngineParts, EngineSettings } from "../parts.ts";
 
 /** How many more questions the session may have open. */
 export function openRoom({ maxOpen }: EngineSettings, { open }: Pick<SessionRecord, "open">): number {
@@ -14,14 +14,15 @@ export function tooManyOpen({ maxOpen }: EngineSettings): JsonObject {
 }
 
 /** The answer to a running call that may not ask another question; undefined if it may. */
-export function tooManyAsked(
-  settings: EngineSettings,
+export async function tooManyAsked(
+  { settings, quota }: Pick<EngineParts, "settings" | "quota">,
   { call, session }: { readonly call: CallRecord; readonly session: SessionRecord },
-): JsonObject | undefined {
+): Promise<JsonObject | undefined> {
   const { maxRounds } = settings;
   if (call.rounds >= maxRounds)
     return { error: `too many confirmations: a call may ask at most ${maxRounds}`, code: "too-many-open" };
-  return openRoom(settings, session) > 0 ? undefined : tooManyOpen(settings);
+  const hasRoom = openRoom(settings, session) > 0 && (await quota.pendingRoom(1)) === 1;
+  return hasRoom ? undefined : tooManyOpen(settings);
 }
 
 /** How many questions of one server may be open: with more, people find nothing in their inbox. */

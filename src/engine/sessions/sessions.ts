@@ -50,6 +50,7 @@ export async function createSession(
     const known = await recallResponse(parts.ledger, once);
     if (known !== undefined) return { value: known.ok ? toCreated(known.response) : known };
     if (snapshot !== undefined) return { value: taken(snapshot.session) };
+    await parts.quota.admit({ isNew: true });
     const tooMuch = await tooMuchState(parts, undefined, state);
     if (tooMuch !== undefined) return { value: tooMuch };
     const { now } = parts.ledger;

@@ -122,6 +122,8 @@ async function judgeMessage(
     const message = `The session ${receiving.input.session.id} was deleted.`;
     return { value: { ok: false, code: "session-deleted", message } };
   }
+  const admitting = parts.quota.admit({ isNew: snapshot === undefined });
+  if (admitting !== undefined) await admitting;
   const tooMuch = await tooMuchState(parts, snapshot?.session.key, receiving.input.stateDelta);
   if (tooMuch !== undefined) return { value: tooMuch };
   return planMessage(parts, snapshot, { ...receiving, owner: await parts.lease.hold() });
@@ -216,7 +218,8 @@ export async function recordTurn(
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
-    const calls = await applyGrants(parts, draft, { frame, calls: input.calls });
+    const granted = await applyGrants(parts, draft, { frame, calls: input.calls });
+    const calls = await withinLimits(parts, session, granted);
     const record = writeTurn(parts, draft, { session, frame, calls });
     checkRoom(parts, draft);
     return { draft, value: { record, draft } };
@@ -288,8 +291,7 @@ function sortCalls(
   const notes = new Map<string, readonly PolicyNote[]>();
   const { owner = "" } = frame;
   const { now } = draft;
-  const within = withinLimit(parts, session, planned);
-  for (const [ord, one] of within.entries()) {
+  for (const [ord, one] of planned.entries()) {
     const call = newCall(parts, now, { frame, planned: one, ord });
     const { plan } = one;
     if (plan.kind === "ask") {
@@ -307,14 +309,15 @@ function sortCalls(
   return { calls, claimed, asked, answered, notes };
 }
 
-/** Calls beyond the session's limit of open questions get an answer instead of a question. */
-function withinLimit(
-  { settings }: EngineParts,
+/** Calls beyond the limit of open questions, the session's or the ledger's, get an answer instead of a question. */
+async function withinLimits(
+  { settings, quota }: EngineParts,
   session: SessionRecord,
   calls: readonly PlannedCall[],
-): readonly PlannedCall[] {
+): Promise<readonly PlannedCall[]> {
   const asking = calls.filter(({ plan }) => plan.kind === "ask");
-  const tooMany = new Set(asking.slice(openRoom(settings, session)));
+  const room = Math.min(openRoom(settings, session), asking.length);
+  const tooMany = new Set(asking.slice(await quota.pendingRoom(room)));
   if (tooMany.size === 0) return calls;
   const plan: CallPlan = { kind: "answer", status: "failed", result: tooManyOpen(settings) };
   return calls.map((planned) => (tooMany.has(planned) ? { ...planned, plan } : planned));

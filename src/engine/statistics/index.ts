@@ -13,3 +13,4 @@ export {
   type Statistics,
   type StatisticsNumbers,
 } from "./read-statistics.ts";
+export type { Sight } from "./waiting.ts";

@@ -1,5 +1,5 @@
 import type { Ledger } from "../ledger/index.ts";
-import { type Directory, type Principal, viewsAs } from "../people/index.ts";
+import { type Principal, viewsAs } from "../people/index.ts";
 import { countJournal, keptDays } from "./count-journal.ts";
 import {
   type Cell,
@@ -13,7 +13,7 @@ import {
 } from "./day.ts";
 import { quantile } from "./durations.ts";
 import { type RuleCandidate, ruleCandidates } from "./rule-candidates.ts";
-import { readWaiting, type Waiting } from "./waiting.ts";
+import { readWaiting, type Sight, type Waiting } from "./waiting.ts";
 
 const DAY_MS = 86_400_000;
 /** The longest period that can be asked for. */
@@ -75,14 +75,14 @@ export interface StatisticsRequest {
   readonly days: number;
   /** Whose numbers: everybody's, or those of what this principal decided, and of what waits for them. */
   readonly of: "everybody" | Principal;
-  /** Which logins are theirs. */
-  readonly directory?: Directory;
+  /** What they see of what waits. Default: what is shown to this login. */
+  readonly sight?: Sight;
 }
 
 /** Counts what is new, and reads the numbers of the last days. */
 export async function readStatistics(
   ledger: Ledger,
-  { days, of, directory }: StatisticsRequest,
+  { days, of, sight }: StatisticsRequest,
 ): Promise<Statistics> {
   const { behind } = await countJournal(ledger, MOST_COUNTED);
   const kept = await keptDays(ledger);
@@ -98,7 +98,7 @@ export async function readStatistics(
     from: names[0] ?? dayOf(now),
     to: dayOf(now),
     behind,
-    waiting: await readWaiting(ledger, of === "everybody" ? {} : { viewers: viewsAs(of, directory) }),
+    waiting: await readWaiting(ledger, of === "everybody" ? undefined : (sight ?? sightOf(of))),
     total: numbers(all),
     days: rows.map(({ day, cells }) => ({ day, ...numbers(cells) })),
     tools: most([...Map.groupBy(all, ({ app, tool }) => JSON.stringify([app, tool])).values()]).map(
@@ -112,6 +112,10 @@ export async function readStatistics(
     ]).map((cells) => ({ approver: cells[0]?.approver ?? "", ...decisionsIn(numbers(cells)) })),
     ruleCandidates: own === undefined ? ruleCandidates(kept, now) : [],
   };
+}
+
+function sightOf(principal: Principal): Sight {
+  return { viewers: viewsAs(principal), isSeen: () => true };
 }
 
 type Seen = ReturnType<typeof cellsOf>[number];

@@ -1,4 +1,4 @@
-import type { Ledger, ListRequest, Page } from "../ledger/index.ts";
+import type { ConfirmationRecord, Ledger, ListRequest, Page } from "../ledger/index.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60;
@@ -20,16 +20,24 @@ export interface Waiting {
   readonly ages: readonly { readonly upTo?: number; readonly count: number }[];
 }
 
-/** What waits and is shown to one of these viewers; without them, everything that waits. */
+/** What of the waiting questions somebody sees. */
+export interface Sight {
+  /** Shown to one of these. */
+  readonly viewers: readonly string[];
+  readonly isSeen: (confirmation: ConfirmationRecord) => boolean;
+}
+
+/** What waits and is seen; without a sight, everything that waits. */
 export async function readWaiting(
   ledger: Pick<Ledger, "confirmations" | "now">,
-  viewers: { readonly viewers?: readonly string[] },
+  sight?: Sight,
 ): Promise<Waiting> {
+  const viewers = sight === undefined ? {} : { viewers: sight.viewers };
   const found = await upTo(MOST, (page) => ledger.confirmations({ state: "open", ...viewers }, page));
   const { now } = ledger;
-  const seconds = found.items.map(({ confirmation }) =>
-    Math.max(0, Math.floor((now - confirmation.requestedAt) / SECOND)),
-  );
+  const seconds = found.items
+    .filter(({ confirmation }) => sight?.isSeen(confirmation) ?? true)
+    .map(({ confirmation }) => Math.max(0, Math.floor((now - confirmation.requestedAt) / SECOND)));
   const bounds = [0, ...AGES, Number.POSITIVE_INFINITY];
   const ages = bounds.slice(1).map((bound, i) => ({
     ...(Number.isFinite(bound) ? { upTo: bound } : {}),

@@ -27,6 +27,7 @@ import type {
   UnknownCallsRequest,
 } from "../ledger/index.ts";
 import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
+import type { Usage } from "../questions/index.ts";
 import { applyCommit } from "./apply-commit.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { listIdleSessions } from "./idle-sessions.ts";
@@ -264,6 +265,10 @@ export class DocumentLedger implements Ledger {
 
   idleSessions(before: number, page?: PageRequest): Promise<Page<string>> {
     return listIdleSessions(this.#store, before, page);
+  }
+
+  usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {
+    return this.#store.usage(most);
   }
 
   async tidy(): Promise<void> {

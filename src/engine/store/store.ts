@@ -10,6 +10,7 @@ import type {
   SessionName,
   StoredItem,
 } from "../ledger/index.ts";
+import type { Usage } from "../questions/index.ts";
 import type { Archive } from "./archive.ts";
 import type { SessionDocument } from "./document.ts";
 
@@ -180,6 +181,9 @@ export interface Store {
    * upon.
    */
   seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean>;
+
+  /** What is stored. Sessions that are not deleted and open questions are counted only as far as these numbers. */
+  usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage>;
 
   /** Drops what has expired, and owners that hold nothing. */
   tidy(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { readStatistics } from "../../engine/index.ts";
+import { type Principal, readStatistics, type Sight, viewsAs } from "../../engine/index.ts";
+import { maySee } from "../approvals/visibility.ts";
 import type { HttpEnv } from "../env.ts";
 import { serve } from "../operation.ts";
 import { statisticsQuerySchema, statisticsSchema } from "../schemas/statistics.ts";
@@ -31,10 +32,21 @@ export function serveStatistics(routes: OpenAPIHono<HttpEnv>, site: Site): void 
       requireScope(context, "read", "decide", "metrics", "admin");
       const principal = context.get("principal");
       const of = hasScope(principal, "metrics", "admin") ? "everybody" : principal;
-      const { directory } = await site.counting();
-      return Response.json(await readStatistics(await site.ledger(), { days, of, directory }), {
+      const sight = of === "everybody" ? {} : { sight: await sightOf(site, of) };
+      return Response.json(await readStatistics(await site.ledger(), { days, of, ...sight }), {
         headers: NO_STORE,
       });
     },
   );
+}
+
+/** Each app's policy says which logins are one person; it counts for the questions of that app only. */
+async function sightOf(site: Site, principal: Principal): Promise<Sight> {
+  const countingOf = await site.countingByApp();
+  const directories = (await site.countings()).map(({ directory }) => directory);
+  return {
+    viewers: [...new Set(directories.flatMap((directory) => viewsAs(principal, directory)))],
+    isSeen: (confirmation) =>
+      directories.length === 1 || maySee(confirmation, principal, countingOf(confirmation.app)),
+  };
 }

@@ -165,6 +165,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "delegation-revoked": nothing,
   "hold-placed": nothing,
   "hold-released": nothing,
+  "tenant-changed": nothing,
   "run-cancelled": nothing,
   "session-imported": nothing,
   "session-deleted": nothing,

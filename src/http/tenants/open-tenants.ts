@@ -1,6 +1,7 @@
-import type { Engine, Worker } from "../../engine/index.ts";
+import type { Engine, TenantLimits, TenantRecord, Worker } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { App } from "../app.ts";
+import { TokenBuckets } from "../guards/token-buckets.ts";
 
 /** A tenant that is open. */
 export interface OpenTenant {
@@ -8,16 +9,18 @@ export interface OpenTenant {
   readonly engine: Engine;
   /** From `createApp({ engine, … })`. */
   readonly app: App;
+  /** What it may use. Default: what the registry says. */
+  readonly limits?: TenantLimits;
   /** Ends what else was started for it, before its engine is closed. */
   close?(): Promise<void>;
 }
 
-/** Opens a tenant; undefined if there is none of this name. */
-export type TenantFactory = (tenant: string) => Promise<OpenTenant | undefined>;
+/** Opens a tenant; undefined if there is none of this name. With a registry, it gets what that says of the tenant. */
+export type TenantFactory = (tenant: string, registered?: TenantRecord) => Promise<OpenTenant | undefined>;
 
 /** A tenant that stays open until it is released. */
 export interface Use {
-  readonly tenant: OpenTenant;
+  readonly tenant: Opened;
   readonly release: () => void;
 }
 
@@ -35,6 +38,8 @@ interface Slot {
 
 interface Opened extends OpenTenant {
   readonly worker: Worker;
+  /** All requests of the tenant, whoever sends them. */
+  readonly requests?: TokenBuckets;
 }
 
 /** So long a tenant that is closed waits for its requests. */
@@ -147,7 +152,9 @@ export class OpenTenants {
     onOpened();
     for (const visit of this.#visits) visit(tenant);
     const worker = tenant.engine.work({ onError: (error) => this.#onError(error, name) });
-    return { ...tenant, worker };
+    const perMinute = tenant.limits?.requestsPerMinute;
+    if (perMinute === undefined) return { ...tenant, worker };
+    return { ...tenant, worker, requests: new TokenBuckets(perMinute, () => performance.now()) };
   }
 
   /** A ledger's digest key is its own. */

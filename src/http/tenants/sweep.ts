@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Ledger } from "../../engine/index.ts";
 import type { OpenTenants } from "./open-tenants.ts";
 
 /** How tenants are swept. */
@@ -10,6 +11,8 @@ export interface SweepOptions {
 
 /** Tenants that take long to open or to look at do not hold up the others, up to this many. */
 const MOST_VISITS = 20;
+/** A visit does not take the room of others for longer, whatever a tenant's calls and channels take. */
+const MOST_STAY_MS = 30_000;
 
 /**
  * Deadlines pass, escalations are due and processes die in tenants that nobody uses now, too. Those that are not open are
@@ -67,9 +70,35 @@ export class Sweep {
       .catch(() => {});
   }
 
-  /** Opening it starts its worker. */
+  /** It is in use until what was due is done and told. What takes longer goes on while it stays open. */
   async #visit(name: string): Promise<void> {
     const use = await this.#tenants.use(name);
-    use?.release();
+    if (use === undefined) return;
+    const { signal } = this.#stopped;
+    const late = sleep(MOST_STAY_MS, undefined, { signal, ref: false }).catch(() => {});
+    const done = async (): Promise<void> => {
+      await use.tenant.engine.work({ once: true });
+      await whenTold(use.tenant.engine.ledger, signal);
+    };
+    try {
+      await Promise.race([done(), late]);
+    } finally {
+      use.release();
+    }
+  }
+}
+
+/** Channels read the journal when they hear of a change, so one look that finds nothing to send is not enough. */
+const LOOKS = 3;
+const LOOK_EVERY_MS = 200;
+
+/** Resolves when no channel has a message to send, or to try again, soon. */
+async function whenTold({ outbox, now }: Ledger, signal: AbortSignal): Promise<void> {
+  const channels = await outbox.channels();
+  for (let quiet = 0; channels.length > 0 && quiet < LOOKS && !signal.aborted; ) {
+    const next = await Promise.all(channels.map((channel) => outbox.nextDeliveryAt(channel)));
+    const isDue = next.some((at = Number.POSITIVE_INFINITY) => at <= now + MOST_STAY_MS);
+    quiet = isDue ? 0 : quiet + 1;
+    await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
   }
 }

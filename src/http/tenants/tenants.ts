@@ -1,3 +1,4 @@
+import type { TenantRegistry } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { App } from "../app.ts";
 import type { RequestBindings } from "../env.ts";
@@ -5,6 +6,7 @@ import { isEventStream } from "../event-stream.ts";
 import { problemResponse } from "../problems.ts";
 import { whenEnded } from "./ended.ts";
 import { OpenTenants, type TenantFactory } from "./open-tenants.ts";
+import { RegisteredTenants } from "./registered.ts";
 import { Sweep } from "./sweep.ts";
 
 /** Options of {@link createTenants}. */
@@ -16,7 +18,12 @@ export interface TenantsOptions {
    * throw `forbidden` for one that is suspended. It is called again when the tenant was closed in the meantime.
    */
   readonly open: TenantFactory;
-  /** All tenants. What is due in those that are not open (deadlines, escalations, recovery) is done from time to time. */
+  /**
+   * Where tenants are created, suspended and erased. Only active ones are opened; one that is suspended or changed is closed
+   * at once, in every process. Close the registry's engine after this.
+   */
+  readonly registry?: TenantRegistry;
+  /** All tenants; default: those of the registry. What is due in those that are not open (deadlines, escalations, recovery) is done from time to time. */
   readonly names?: () => Iterable<string> | Promise<Iterable<string>>;
   /** How many may be open at once. Default: 100. */
   readonly mostOpen?: number;
@@ -45,8 +52,10 @@ const DEFAULT_SWEEP_MS = 60_000;
  * can read or change another. Tenants are opened when they are needed, and closed when they are idle.
  */
 export function createTenants(options: TenantsOptions): Tenants {
-  const { tenantOf, names, onError = () => {} } = options;
-  const tenants = new OpenTenants(options.open, {
+  const { tenantOf, registry, onError = () => {} } = options;
+  const registered = registry && new RegisteredTenants(registry, options.open);
+  const names = options.names ?? (registered && (() => registered.names()));
+  const tenants = new OpenTenants(registered === undefined ? options.open : (name) => registered.open(name), {
     most: options.mostOpen ?? DEFAULT_MOST_OPEN,
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
     onError,
@@ -55,6 +64,7 @@ export function createTenants(options: TenantsOptions): Tenants {
     names === undefined
       ? undefined
       : new Sweep(tenants, { names, everyMs: options.sweepMs ?? DEFAULT_SWEEP_MS, onError });
+  const unwatch = registered?.watch({ retire: (tenant) => tenants.retire(tenant), onError });
   let isLeaving = false;
   return {
     fetch: async (request, bindings) => {
@@ -78,6 +88,7 @@ export function createTenants(options: TenantsOptions): Tenants {
     },
     reopen: (tenant) => tenants.retire(tenant),
     close: async () => {
+      unwatch?.();
       await sweep?.stop();
       await tenants.close();
     },
@@ -92,6 +103,8 @@ async function answer(
   const use = name === undefined ? undefined : await tenants.use(name);
   if (use === undefined) throw new CountersignError("unknown-route", "No tenant is served here.");
   try {
+    const waitMs = use.tenant.requests?.take("all") ?? 0;
+    if (waitMs > 0) throw tooManyRequests(waitMs);
     const response = await use.tenant.app.fetch(request, bindings);
     // A stream uses the tenant until its last byte; everything else is complete.
     if (isEventStream(response)) return whenEnded(response, use.release);
@@ -101,4 +114,12 @@ async function answer(
     use.release();
     throw error;
   }
+}
+
+function tooManyRequests(waitMs: number): CountersignError {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return new CountersignError(
+    "rate-limited",
+    `This tenant has used up its requests per minute. Try again in ${seconds} s.`,
+  );
 }

@@ -1,26 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type {
-  Archive,
-  CheckpointRecord,
-  Clock,
-  CommitOutcome,
-  DocumentQuery,
-  Entry,
-  EntryQuery,
-  LedgerHistory,
-  LoadedDocument,
-  LogRange,
-  LogRow,
-  LostQuery,
-  Owner,
-  OwnerState,
-  SealedUpon,
-  SessionName,
-  Store,
-  StoreChange,
-  StoreCommit,
-  StoredItem,
+import {
+  type Archive,
+  type CheckpointRecord,
+  type Clock,
+  type CommitOutcome,
+  type DocumentQuery,
+  type Entry,
+  type EntryQuery,
+  type LedgerHistory,
+  type LoadedDocument,
+  type LogRange,
+  type LogRow,
+  type LostQuery,
+  type Owner,
+  type OwnerState,
+  type SealedUpon,
+  type SessionName,
+  type Store,
+  type StoreChange,
+  type StoreCommit,
+  type StoredItem,
+  SUSPENSION,
+  type Usage,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { Cold } from "./cold.ts";
@@ -193,6 +195,18 @@ export class MemoryStore implements Store {
     return true;
   }
 
+  /** How many bytes it takes is not known. */
+  async usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {
+    this.#check();
+    const documents = this.#documents.page({ afterKey: "", limit: Number.MAX_SAFE_INTEGER });
+    const live = documents.filter(({ document }) => document.head.deletedAt === undefined);
+    return {
+      pending: this.#entries.page({ facet: "open", value: "", limit: most.pending }).length,
+      sessions: Math.min(live.length, most.sessions),
+      bytes: 0,
+    };
+  }
+
   pause(): Promise<void> {
     return setImmediate();
   }
@@ -228,9 +242,14 @@ export class MemoryStore implements Store {
     const { owner, before, from } = commit;
     const { now } = this;
     if (!this.#isAsRead(commit)) return "version";
+    if (owner !== undefined && this.#isSuspended()) return "suspended";
     if (owner !== undefined && !this.#owners.hasLease(owner, now)) return "owner";
     if ((before !== undefined && now >= before) || (from !== undefined && now < from)) return "deadline";
     return this.#areCurrent(commit) ? undefined : "row";
+  }
+
+  #isSuspended(): boolean {
+    return this.#items.versionOf(SUSPENSION.kind, SUSPENSION.id, this.now) !== 0;
   }
 
   #isAsRead({ key, version, create, head }: StoreCommit): boolean {

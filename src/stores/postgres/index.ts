@@ -1,4 +1,6 @@
 export type { LedgerStats } from "../../engine/index.ts";
+export { readPostgresContent } from "./content.ts";
+export { erasePostgresLedger } from "./erase.ts";
 export { inspectPostgresLedger } from "./inspect.ts";
 export { type Migrated, migratePostgres, openPostgresLedger, type PostgresOptions } from "./open.ts";
 export { listPostgresRisks, type Risk } from "./risks.ts";

@@ -18,6 +18,7 @@ import type {
   StoreChange,
   StoreCommit,
   StoredItem,
+  Usage,
 } from "../../engine/index.ts";
 import { Changes } from "./changes.ts";
 import { applyChange, CommitQueue } from "./commits/index.ts";
@@ -36,6 +37,7 @@ import {
   seeHistory,
 } from "./owners.ts";
 import { SchemaWatch } from "./schema/index.ts";
+import { readUsage } from "./usage.ts";
 
 /** What was read when the store was opened, and how it is to be used. */
 export interface PostgresStoreParts {
@@ -172,6 +174,10 @@ export class PostgresStore implements Store {
 
   seal(checkpoint: CheckpointRecord, upon?: Parameters<Store["seal"]>[1]): Promise<boolean> {
     return insertCheckpoint(this.#database, checkpoint, upon);
+  }
+
+  usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {
+    return readUsage(this.#database, most);
   }
 
   /** Every answer of the server has let others have their turn. */

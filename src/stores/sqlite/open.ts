@@ -3,7 +3,7 @@ import { isAlwaysSynced } from "../durability.ts";
 import { MEMORY_PATH, openDatabase } from "./connection/database.ts";
 import { tighten } from "./connection/private-files.ts";
 import { migrate } from "./schema/migrate.ts";
-import { DIGEST_KEY, MIGRATIONS } from "./schema/schema.ts";
+import { DIGEST_KEY, GAPS, MIGRATIONS } from "./schema/schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 /** Options of a SQLite ledger. */
@@ -38,8 +38,11 @@ export async function openSqliteStore({
     await migrate(database, MIGRATIONS);
     // Only now: before, it could be anybody's file.
     if (path !== MEMORY_PATH) tighten(path);
-    const row = await database.read(() => database.get(DIGEST_KEY));
-    return new SqliteStore(database, row?.[0] as Uint8Array, clock);
+    const [digestKey, gaps] = await database.read(() => [
+      database.get(DIGEST_KEY)?.[0] as Uint8Array,
+      database.get("select 1 from meta where name = ?", [GAPS]),
+    ]);
+    return new SqliteStore(database, digestKey, clock, gaps === undefined);
   } catch (error) {
     database.close();
     throw error;

@@ -1,4 +1,4 @@
-import type { Entry, LostQuery, Owner, OwnerState } from "../../engine/index.ts";
+import { type Entry, type LostQuery, type Owner, type OwnerState, SUSPENSION } from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row } from "./connection/driver.ts";
 import { toEntry } from "./entries.ts";
@@ -28,6 +28,13 @@ const DROP_IDLE =
   "delete from owners where lease_until <= ? " +
   "and not exists (select 1 from entries where facet in ('held call', 'held frame') and value = owners.id) " +
   "and not exists (select 1 from entries where facet = 'unknown call' and value = '' and note = owners.id)";
+
+const SUSPENDED = "select 1 from items where kind = ? and id = ?";
+
+/** Is the ledger suspended? Then nothing may start. */
+export function isSuspended(database: Database): boolean {
+  return database.get(SUSPENDED, [SUSPENSION.kind, SUSPENSION.id]) !== undefined;
+}
 
 export function hasLease(database: Database, owner: string, now: number): boolean {
   return database.get(LEASE, [owner, now]) !== undefined;

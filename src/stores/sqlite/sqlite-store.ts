@@ -19,6 +19,7 @@ import type {
   StoreChange,
   StoreCommit,
   StoredItem,
+  Usage,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { CommitQueue } from "./commits/commit-queue.ts";
@@ -41,6 +42,7 @@ import {
 } from "./owners.ts";
 import { checkedVersion } from "./schema/migrate.ts";
 import { MIGRATIONS } from "./schema/schema.ts";
+import { readUsage } from "./usage.ts";
 
 const TRUNCATE_AFTER_MS = 100;
 
@@ -49,7 +51,7 @@ const ONE_HISTORY: LedgerHistory = { id: "file", claimsInMs: 0 };
 
 /** A store on one SQLite connection. Each method is one statement or one transaction. */
 export class SqliteStore implements Store {
-  readonly gapless = true;
+  readonly gapless: boolean;
   readonly digestKey: Uint8Array;
   readonly #database: Database;
   readonly #clock: Clock;
@@ -58,8 +60,10 @@ export class SqliteStore implements Store {
   readonly #documents = new KnownDocuments();
   #truncation: NodeJS.Timeout | undefined;
 
-  constructor(database: Database, digestKey: Uint8Array, clock: Clock) {
+  /** The log of a copy of another store's ledger may have gaps. */
+  constructor(database: Database, digestKey: Uint8Array, clock: Clock, gapless = true) {
     this.#database = database;
+    this.gapless = gapless;
     this.digestKey = digestKey;
     this.#clock = clock;
     this.#changes = new Changes(database);
@@ -170,6 +174,10 @@ export class SqliteStore implements Store {
 
   seal(checkpoint: CheckpointRecord, upon?: Parameters<Store["seal"]>[1]): Promise<boolean> {
     return this.#database.write(false, () => insertCheckpoint(this.#database, checkpoint, upon));
+  }
+
+  usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {
+    return this.#read((database) => readUsage(database, most));
   }
 
   pause(): Promise<void> {

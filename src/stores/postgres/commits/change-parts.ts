@@ -1,4 +1,4 @@
-import type { Entry, StoreChange } from "../../../engine/index.ts";
+import { type Entry, type StoreChange, SUSPENSION } from "../../../engine/index.ts";
 import type { PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
 import { type Columns, type Given, given, toArrays } from "./given.ts";
@@ -35,6 +35,9 @@ export const ENTRY_PARAMETERS: number = 2 * ENTRY_COLUMNS.length;
 export const ITEM_PARAMETERS: number = ITEM_COLUMNS.length;
 
 const ALIVE = `(k.expires_at is null or k.expires_at > ${NOW})`;
+
+/** Is the ledger suspended? Then nothing may start. */
+export const IS_SUSPENDED: string = `exists (select 1 from countersign.items where kind = '${SUSPENSION.kind}' and id = '${SUSPENSION.id}')`;
 
 /** The items that are given, as `i`. */
 export const givenItems = (first: number): string =>

@@ -1,4 +1,4 @@
-import type { StoreChange } from "../../../engine/index.ts";
+import { type ItemChange, type StoreChange, SUSPENSION } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { type Database, isGuardRaised } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
@@ -24,8 +24,25 @@ const HAS_CHANGED =
   "select 1 from unnest($1::text[], $2::text[]) i (kind, id) " +
   "join countersign.items k on k.kind = i.kind and k.id = i.id where k.change_id = $3::bigint limit 1";
 
-/** Changes outside of sessions. False where an item is not in the version that was read. */
+// Whoever writes meanwhile began before, and may not have seen the change; those that come later wait, and see it.
+const WAIT_FOR_COMMITS = "do $$ begin lock table countersign.documents in share mode; end $$";
+
+/**
+ * Changes outside of sessions. False where an item is not in the version that was read. Once the ledger is suspended, no
+ * commit that is under way can still start something.
+ */
 export async function applyChange(database: Database, change: StoreChange): Promise<boolean> {
+  const isChanged = await write(database, change);
+  if (isChanged && change.items.some(isSuspension))
+    await database.run(WAIT_FOR_COMMITS, [], { named: false });
+  return isChanged;
+}
+
+function isSuspension({ kind, id }: ItemChange): boolean {
+  return kind === SUSPENSION.kind && id === SUSPENSION.id;
+}
+
+async function write(database: Database, change: StoreChange): Promise<boolean> {
   const id = newChangeId();
   let lost = false;
   const placed = [{ place: 0, id, change }];

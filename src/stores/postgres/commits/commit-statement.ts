@@ -7,6 +7,7 @@ import {
   entryValues,
   givenItems,
   IS_DONE,
+  IS_SUSPENDED,
   ITEM_PARAMETERS,
   isStale,
   itemValues,
@@ -86,6 +87,7 @@ with c as (select * from ${given(COLUMNS, 1, "c")}),
 alive as (
   select o.id from countersign.owners o
   where o.id = any ($${OWNERS_AT}::text[]) and ${HOLDS} and countersign.may_claim(o.history, ${NOW})
+    and not ${IS_SUSPENDED}
 ),
 ${items ? `${givenItems(ITEMS_AT)},` : ""}
 moved as (

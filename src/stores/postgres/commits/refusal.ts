@@ -1,6 +1,7 @@
 import type { CommitOutcome } from "../../../engine/index.ts";
 import type { Database } from "../connection/index.ts";
 import { NOW } from "../now.ts";
+import { IS_SUSPENDED } from "./change-parts.ts";
 import type { Sent } from "./commit-statement.ts";
 
 const OWNER = "select 1 from countersign.owners o where o.id = $7";
@@ -10,6 +11,7 @@ select exists (select 1 from countersign.log where session = $1 and n = $2::bigi
     then not exists (select 1 from countersign.documents where key = $1)
       and not exists (select 1 from countersign.documents where app = $4 and "user" = $5 and id = $6)
     else exists (select 1 from countersign.documents where key = $1 and version = $2::bigint and head = coalesce($3, head)) end,
+  $7::text is null or not ${IS_SUSPENDED},
   $7::text is null or exists (${OWNER} and o.fenced = 0 and o.lease_until > ${NOW}),
   $7::text is null or exists (${OWNER} and countersign.may_claim(o.history, ${NOW})),
   ($9::bigint is null or ${NOW} < $9::bigint) and ($10::bigint is null or ${NOW} >= $10::bigint),
@@ -19,7 +21,14 @@ select exists (select 1 from countersign.log where session = $1 and n = $2::bigi
     where i.read <> coalesce(k.version, 0))`;
 
 type Refused = Extract<CommitOutcome, { ok: false }>;
-const CONFLICTS = ["version", "owner", "history", "deadline", "row"] as const satisfies Refused["conflict"][];
+const CONFLICTS = [
+  "version",
+  "suspended",
+  "owner",
+  "history",
+  "deadline",
+  "row",
+] as const satisfies Refused["conflict"][];
 
 /**
  * Why a commit was not done, or that it was, and only its answer lost. Undefined where nothing speaks against it any more.

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../../protocol/index.ts";
 import type { Database } from "../connection/database.ts";
 import type { SqlValue } from "../connection/driver.ts";
 import type { KnownDocuments } from "../known-documents.ts";
-import { hasLease } from "../owners.ts";
+import { hasLease, isSuspended } from "../owners.ts";
 
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
 
@@ -89,11 +89,17 @@ export function writeChange(database: Database, change: StoreChange, now: number
 /** Version first: what else would be refused means something only for the session as it was read. */
 function refusal(database: Database, commit: StoreCommit, now: number): Conflict | undefined {
   const { owner, before, from } = commit;
-  const lost = owner !== undefined && !hasLease(database, owner, now);
+  const barred = owner === undefined ? undefined : barTo(database, owner, now);
   const late = (before !== undefined && now >= before) || (from !== undefined && now < from);
-  if (!lost && !late && areCurrent(database, commit, now)) return undefined;
+  if (barred === undefined && !late && areCurrent(database, commit, now)) return undefined;
   if (!isAsRead(database, commit)) return "version";
-  return lost ? "owner" : late ? "deadline" : "row";
+  return barred ?? (late ? "deadline" : "row");
+}
+
+/** What forbids this owner to start something. */
+function barTo(database: Database, owner: string, now: number): Conflict | undefined {
+  if (isSuspended(database)) return "suspended";
+  return hasLease(database, owner, now) ? undefined : "owner";
 }
 
 function isAsRead(database: Database, { key, version, create, head }: StoreCommit): boolean {

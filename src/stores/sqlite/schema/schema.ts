@@ -93,4 +93,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
+/** In `meta` of a copy of another store's ledger: positions in the log may have gaps. */
+export const GAPS = "gaps";
+
 export const DIGEST_KEY = "select value from meta where name = 'digest-key'";

@@ -1,0 +1,188 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { useResources } from "../../../test/support/resources.ts";
+import { suspendLedger } from "../../engine/index.ts";
+import { TenantRegistry } from "../../http/index.ts";
+import { createEngine, createLedger } from "../../index.ts";
+import { inspectLedger, migrateLedger } from "../../stores/index.ts";
+import {
+  createTenant,
+  eraseTenant,
+  exportTenant,
+  limitTenant,
+  resumeTenant,
+  type Subject,
+  suspendTenant,
+} from "./change-tenant.ts";
+
+const resources = useResources();
+const by = { by: { id: "olga" } };
+const ana = { id: "ana" };
+
+async function setUp(name = "acme", folder?: string) {
+  const at = folder ?? (await resources.folder());
+  const engine = await createEngine({ ledger: `sqlite:${join(at, "registry.db")}` });
+  resources.add(() => engine.close());
+  const registry = new TenantRegistry(engine);
+  const file = join(at, `${name}.db`);
+  const subject: Subject = { registry, name };
+  return { folder: at, registry, subject, file, wanted: { ledger: `sqlite:${file}`, limits: {} } };
+}
+
+/** Asks one question in the tenant's ledger, and returns its id. */
+async function ask(ledger: string): Promise<string> {
+  const engine = await createEngine({ ledger });
+  const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+  const asked = await pay({}, { key: "k", by: ana });
+  await engine.close();
+  if (asked.status !== "pending") throw new Error(asked.status);
+  return asked.confirmation.id;
+}
+
+test("a tenant is created, suspended, resumed, suspended and erased; the registry keeps a record", async () => {
+  const { registry, subject, file, wanted } = await setUp();
+  expect(await createTenant(subject, wanted)).toMatchObject({ state: "active", ledger: wanted.ledger });
+  await ask(wanted.ledger);
+  await expect(eraseTenant(subject)).rejects.toMatchObject({ code: "forbidden" });
+  expect(await suspendTenant(subject)).toMatchObject({ state: "suspended" });
+  expect(await resumeTenant(subject)).toMatchObject({ state: "active" });
+  await suspendTenant(subject);
+  expect(await eraseTenant(subject)).toMatchObject({ state: "erased" });
+  expect(existsSync(file)).toBe(false);
+  expect(await registry.all()).toMatchObject([{ name: "acme", state: "erased" }]);
+  await expect(createTenant(subject, wanted)).rejects.toMatchObject({ code: "malformed-request" });
+  await expect(resumeTenant(subject)).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test("nothing of a suspended tenant starts, in whichever process, until it is resumed", async () => {
+  const { subject, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  const id = await ask(wanted.ledger);
+  const host = await createEngine({ ledger: wanted.ledger });
+  resources.add(() => host.close());
+  let runs = 0;
+  host.gate("pay", { requireConfirmation: true }, async () => {
+    runs += 1;
+    return runs;
+  });
+  await suspendTenant(subject);
+  await expect(host.approve(id, { by: ana })).rejects.toMatchObject({ code: "suspended" });
+  await resumeTenant(subject);
+  expect(await (await host.approve(id, { by: ana })).finished).toMatchObject({ status: "succeeded" });
+});
+
+test("a creation that was killed is finished by the next one, wherever it was", async () => {
+  const { registry, subject, wanted } = await setUp();
+  const other = { ...subject, name: "globex" };
+  const elsewhere = { ...wanted, ledger: wanted.ledger.replace("acme", "globex") };
+  // Before the ledger was made, and after that.
+  for (const name of ["acme", "globex"])
+    await registry.add({ name, ledger: name === "acme" ? wanted.ledger : elsewhere.ledger }, by);
+  await migrateLedger(elsewhere.ledger);
+  await expect(createTenant(subject, elsewhere)).rejects.toMatchObject({ code: "invalid-option" });
+  expect(await createTenant(subject, wanted)).toMatchObject({ state: "active" });
+  expect(await createTenant(other, elsewhere)).toMatchObject({ state: "active" });
+});
+
+test("an erasure that was killed is finished by the next one, wherever it was", async () => {
+  const { registry, subject, file, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  await suspendTenant(subject);
+  await registry.move("acme", { from: ["suspended"], to: "erasing", ...by });
+  await expect(resumeTenant(subject)).rejects.toMatchObject({ code: "forbidden" });
+  expect(await eraseTenant(subject)).toMatchObject({ state: "erased" });
+  expect(existsSync(file)).toBe(false);
+  const gone = await setUp("gone");
+  await createTenant(gone.subject, gone.wanted);
+  await suspendTenant(gone.subject);
+  await gone.registry.move("gone", { from: ["suspended"], to: "erasing", ...by });
+  rmSync(gone.file);
+  expect(await eraseTenant(gone.subject)).toMatchObject({ state: "erased" });
+});
+
+test("a suspension and a resumption that were killed are finished by the next one, or taken back", async () => {
+  const { registry, subject, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  await registry.move("acme", { from: ["active"], to: "suspending", ...by });
+  expect(await suspendTenant(subject)).toMatchObject({ state: "suspended" });
+  await registry.move("acme", { from: ["suspended"], to: "resuming", ...by });
+  expect(await resumeTenant(subject)).toMatchObject({ state: "active" });
+  await registry.move("acme", { from: ["active"], to: "suspending", ...by });
+  expect(await resumeTenant(subject)).toMatchObject({ state: "active" });
+});
+
+test("a ledger that exists, or that is another tenant's, becomes nobody else's", async () => {
+  const { registry, subject, wanted } = await setUp();
+  await migrateLedger(wanted.ledger);
+  await expect(createTenant(subject, wanted)).rejects.toMatchObject({ code: "invalid-option" });
+  const own = { ...wanted, ledger: wanted.ledger.replace("acme", "own") };
+  await createTenant({ ...subject, name: "own" }, own);
+  // It began before the other one was there.
+  await registry.add({ name: "late", ledger: own.ledger }, by);
+  await expect(createTenant({ ...subject, name: "late" }, own)).rejects.toThrow(/belongs to another tenant/);
+  expect(await registry.get("late")).toMatchObject({ state: "erased" });
+  expect((await inspectLedger(own.ledger)).exists).toBe(true);
+});
+
+test("a ledger that took the place of a tenant's own is neither suspended nor erased", async () => {
+  const { subject, file, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  await suspendTenant(subject);
+  rmSync(file);
+  await expect(resumeTenant(subject)).rejects.toMatchObject({ code: "ledger-unreachable" });
+  await migrateLedger(wanted.ledger);
+  await expect(suspendTenant(subject)).rejects.toMatchObject({ code: "ledger-mismatch" });
+});
+
+test("an export is a complete ledger that verifies, and nothing starts from it", async () => {
+  const { subject, folder, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  const id = await ask(wanted.ledger);
+  const original = await createEngine({ ledger: wanted.ledger });
+  resources.add(() => original.close());
+  const head = await original.head();
+  const file = await exportTenant(subject, join(folder, "out"));
+  await expect(exportTenant(subject, join(folder, "out"))).rejects.toMatchObject({ code: "invalid-option" });
+  const copy = await createEngine({ ledger: `sqlite:${file}` });
+  resources.add(() => copy.close());
+  expect(await copy.verify({ head })).toMatchObject({ ok: true, streams: 1 });
+  let runs = 0;
+  copy.gate("pay", { requireConfirmation: true }, async () => {
+    runs += 1;
+    return runs;
+  });
+  await expect(copy.approve(id, { by: ana })).rejects.toMatchObject({ code: "suspended" });
+  expect([runs, (await original.confirmation(id)).status]).toEqual([0, "requested"]);
+});
+
+test("limits are kept one by one, and 0 takes one away", async () => {
+  const { subject, wanted } = await setUp();
+  await createTenant(subject, { ...wanted, limits: { pending: 5, bytes: 1_000 } });
+  expect((await limitTenant(subject, { sessions: 7, bytes: 0 })).limits).toEqual({ pending: 5, sessions: 7 });
+});
+
+test("the registry stores no password", async () => {
+  const { subject } = await setUp();
+  for (const ledger of [
+    "postgres://app:secret@db/acme",
+    "postgres://app@db/acme?password=x",
+    "memory:",
+    "mysql://x",
+  ])
+    await expect(createTenant(subject, { ledger, limits: {} })).rejects.toMatchObject({
+      code: "invalid-option",
+    });
+});
+
+test("a ledger that is suspended stays so for whoever opens it", async () => {
+  const { subject, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  const ledger = await createLedger(wanted.ledger);
+  resources.add(() => ledger.close());
+  await suspendLedger(ledger.items, {});
+  const engine = await createEngine({ ledger: wanted.ledger });
+  resources.add(() => engine.close());
+  const run = engine.gate("run", {}, async () => 1);
+  await expect(run({}, { key: "k", by: ana })).rejects.toMatchObject({ code: "suspended" });
+});

@@ -1,0 +1,152 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Ledger, resumeLedger, suspendLedger } from "../../engine/index.ts";
+import type { TenantLimits, TenantRecord, TenantRegistry, TenantState } from "../../http/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { createLedger, eraseLedger, exportLedger, inspectLedger, migrateLedger } from "../../stores/index.ts";
+import { fileOf, isPersistent, localPrincipal, VIA } from "../wiring.ts";
+
+/** Under this name a ledger stores whose tenant it is. */
+const OWNER = "tenant";
+const COPY = "ledger.db";
+
+/** A tenant of a registry, and why it is changed. */
+export interface Subject {
+  readonly registry: TenantRegistry;
+  readonly name: string;
+  readonly reason?: string | undefined;
+}
+
+/** Creates a tenant's ledger, or finishes a creation that was interrupted. */
+export async function createTenant(
+  subject: Subject,
+  wanted: { readonly ledger: string; readonly limits: TenantLimits },
+): Promise<TenantRecord> {
+  const { registry, name } = subject;
+  const ledger = storedUrl(wanted.ledger);
+  const begun = await registry.find(name);
+  if (begun?.state !== "creating") {
+    const { exists } = await inspectLedger(ledger);
+    if (exists && begun === undefined)
+      throw new CountersignError(
+        "invalid-option",
+        `There is a ledger at ${ledger} already. Choose another place.`,
+      );
+    await registry.add({ name, ledger, limits: wanted.limits }, acting(subject));
+  } else if (begun.ledger !== ledger) {
+    throw new CountersignError(
+      "invalid-option",
+      `The creation of "${name}" began at ${begun.ledger}. Repeat it with --ledger ${begun.ledger}.`,
+    );
+  }
+  await migrateLedger(ledger);
+  const owner = ownerOf(subject);
+  const pinned = await withLedger(ledger, ({ items }) => items.pin(OWNER, owner));
+  if (pinned === owner) return move(subject, ["creating"], "active");
+  await move(subject, ["creating"], "erased");
+  throw new CountersignError("invalid-option", `The ledger at ${ledger} belongs to another tenant.`);
+}
+
+/** From the moment the registry says so, servers close it; when this resolves, nothing of it can start anywhere. */
+export async function suspendTenant(subject: Subject): Promise<TenantRecord> {
+  const { ledger, since, state } = await subject.registry.get(subject.name);
+  const why = { tenant: subject.name, since: state === "active" ? Date.now() : since };
+  await move(subject, ["active", "suspended", "resuming"], "suspending");
+  await withOwnLedger(subject, ledger, ({ items }) => suspendLedger(items, why));
+  return move(subject, ["suspending"], "suspended");
+}
+
+export async function resumeTenant(subject: Subject): Promise<TenantRecord> {
+  const { ledger } = await subject.registry.get(subject.name);
+  await move(subject, ["suspended", "suspending"], "resuming");
+  await withOwnLedger(subject, ledger, ({ items }) => resumeLedger(items));
+  return move(subject, ["resuming"], "active");
+}
+
+/** Returns the copy's file. */
+export async function exportTenant(subject: Subject, folder: string): Promise<string> {
+  const { ledger, state } = await subject.registry.get(subject.name);
+  if (state === "creating" || state === "erasing" || state === "erased") {
+    throw new CountersignError(
+      "forbidden",
+      `The tenant "${subject.name}" is ${state}. There is nothing to export.`,
+    );
+  }
+  await withOwnLedger(subject, ledger, async () => {});
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, COPY);
+  await exportLedger(ledger, file, { tenant: subject.name, copiedAt: Date.now() });
+  return file;
+}
+
+/** Removes a suspended tenant's ledger, or finishes an erasure that was interrupted. Its record stays in the registry. */
+export async function eraseTenant(subject: Subject): Promise<TenantRecord> {
+  const { ledger } = await subject.registry.get(subject.name);
+  await move(subject, ["suspended"], "erasing");
+  // Whatever is there now may have come after an erasure that was interrupted.
+  if ((await inspectLedger(ledger)).exists) await withOwnLedger(subject, ledger, async () => {});
+  await eraseLedger(ledger);
+  return move(subject, ["erasing"], "erased");
+}
+
+/** Sets the given limits; 0 takes a limit away. */
+export async function limitTenant(subject: Subject, given: TenantLimits): Promise<TenantRecord> {
+  const { registry, name } = subject;
+  const { limits } = await registry.get(name);
+  const merged = Object.entries({ ...limits, ...given }).filter(([, limit]) => limit > 0);
+  return registry.limit(name, Object.fromEntries(merged), acting(subject));
+}
+
+function move(subject: Subject, from: readonly TenantState[], to: TenantState): Promise<TenantRecord> {
+  return subject.registry.move(subject.name, { from, to, ...acting(subject) });
+}
+
+function acting({ reason }: Subject) {
+  return { by: localPrincipal(), via: VIA, ...(reason === undefined ? {} : { reason }) };
+}
+
+function ownerOf({ registry, name }: Subject): string {
+  return `${registry.id}/${name}`;
+}
+
+/** Throws where the ledger at the tenant's place is not the one that was created for it. */
+function withOwnLedger<T>(subject: Subject, url: string, use: (ledger: Ledger) => Promise<T>): Promise<T> {
+  return withLedger(url, async (ledger) => {
+    const pinned = await ledger.items.get("pin", OWNER);
+    if (pinned?.value === ownerOf(subject)) return use(ledger);
+    throw new CountersignError(
+      "ledger-mismatch",
+      `The ledger at ${url} was not created for the tenant "${subject.name}" of this registry. Nothing was changed in it.`,
+    );
+  });
+}
+
+async function withLedger<T>(url: string, use: (ledger: Ledger) => Promise<T>): Promise<T> {
+  // A file that is gone must not be made anew by looking at it.
+  if (!(await inspectLedger(url)).exists)
+    throw new CountersignError("ledger-unreachable", `There is no ledger at ${url}.`);
+  const ledger = await createLedger(url);
+  try {
+    return await use(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** A file with its whole path; a server without its password, which the registry must not hold. */
+function storedUrl(url: string): string {
+  const file = fileOf(url);
+  if (file !== undefined) return `sqlite:${resolve(file)}`;
+  if (!isPersistent(url) || !/^postgres(ql)?:/.test(url))
+    throw new CountersignError("invalid-option", "Use --ledger sqlite:FILE or --ledger postgres://…", {
+      details: { field: "ledger" },
+    });
+  if (/^[a-z]+:\/\/[^@/]*:[^@/]+@/.test(url) || /[?&]password=/.test(url)) {
+    throw new CountersignError(
+      "invalid-option",
+      "The registry stores the URL, so it must have no password. Set PGPASSWORD, or use a .pgpass file.",
+      { details: { field: "ledger" } },
+    );
+  }
+  return url;
+}
