@@ -1,6 +1,15 @@
 import { parseArgs } from "node:util";
 
-export const WORKLOADS = ["cycle", "cost", "policy", "growth", "postgres", "load", "full"] as const;
+export const WORKLOADS = [
+  "cycle",
+  "cost",
+  "policy",
+  "growth",
+  "postgres",
+  "load",
+  "full",
+  "viewers",
+] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface Options {
@@ -13,17 +22,22 @@ export interface Options {
   readonly loadSeconds: number;
   /** How many questions of the large ledger of "full" were decided; a tenth as many wait. */
   readonly decided: number;
+  /** Of "viewers": how many inboxes are open, how many decisions there are a second, and how many servers. */
+  readonly viewers: number;
+  readonly rate: number;
+  readonly replicas: number;
   /** The page that is written and kept; undefined if none is. */
   readonly keep: "RESULTS.md" | "LOAD.md" | "FULL.md" | undefined;
 }
 
 export const HELP = `Usage: npm run bench -- [options]
 
-  --only cycle,cost,policy,growth,postgres   what to measure (default: all of these); "load" and "full" only if named
+  --only cycle,cost,policy,growth,postgres   what to measure (default: all of these); "load", "full" and "viewers" only if named
   --rounds 15                interleaved rounds of "cycle"; samples of "growth" are 30 times as many
   --quick                    a check that it works: short, hardly warm, 100,000 instead of 1,000,000; do not quote
   --seconds 120              how long "load" decides, for each of its ledgers
   --decided 1000000          how many were decided in the large ledger of "full"; a tenth as many wait
+  --viewers 1000 --rate 100 --replicas 3   of "viewers": open inboxes, decisions a second, servers
   --keep                     write bench/RESULTS.md too, of "load" or "full" alone LOAD.md or FULL.md
   --help
 `;
@@ -37,6 +51,9 @@ export function parseOptions(args: readonly string[]): Options | undefined {
       rounds: { type: "string" },
       seconds: { type: "string" },
       decided: { type: "string" },
+      viewers: { type: "string" },
+      rate: { type: "string" },
+      replicas: { type: "string" },
       quick: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -49,18 +66,47 @@ export function parseOptions(args: readonly string[]): Options | undefined {
   const loadSeconds = toCount("seconds", values.seconds ?? (quick ? "6" : "120"));
   const decided = toCount("decided", values.decided ?? (quick ? "50000" : "1000000"));
   const keep = values.keep ? pageOf(workloads, quick) : undefined;
-  return { workloads, rounds, quick, keep, loadSeconds, decided, ...(quick ? QUICK : WHOLE) };
+  return {
+    workloads,
+    rounds,
+    quick,
+    keep,
+    loadSeconds,
+    decided,
+    ...watchingOf(values),
+    ...(quick ? QUICK : WHOLE),
+  };
 }
 
 /** A million rows are not for every day. */
 const LARGE = { load: "LOAD.md", full: "FULL.md" } as const;
-const USUAL: readonly Workload[] = WORKLOADS.filter((workload) => !(workload in LARGE));
+const USUAL: readonly Workload[] = WORKLOADS.filter(
+  (workload) => !(workload in LARGE) && workload !== "viewers",
+);
 
 function pageOf(workloads: readonly Workload[], quick: boolean): NonNullable<Options["keep"]> {
   const [only = ""] = workloads;
   if (!quick && workloads.length === 1 && only in LARGE) return LARGE[only as keyof typeof LARGE];
   if (!quick && USUAL.every((workload) => workloads.includes(workload))) return "RESULTS.md";
   throw new Error('--keep needs a whole run: leave --quick out, and --only too or make it "load" or "full".');
+}
+
+function watchingOf({
+  quick,
+  viewers = quick ? "50" : "1000",
+  rate = quick ? "10" : "100",
+  replicas = quick ? "1" : "3",
+}: {
+  readonly quick: boolean;
+  readonly viewers?: string | undefined;
+  readonly rate?: string | undefined;
+  readonly replicas?: string | undefined;
+}): Pick<Options, "viewers" | "rate" | "replicas"> {
+  return {
+    viewers: toCount("viewers", viewers),
+    rate: toCount("rate", rate),
+    replicas: toCount("replicas", replicas),
+  };
 }
 
 const QUICK = { batchMs: 200, warmUpMs: 300 } as const;

@@ -6,6 +6,7 @@ import { measureCycle } from "./cycle.ts";
 import { reportGrowth } from "./growth-report.ts";
 import { measureFull } from "./load/full.ts";
 import { measureLoad } from "./load/measure.ts";
+import { measureViewers } from "./load/viewers.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
 import { measurePolicy } from "./policy.ts";
 import { measurePostgres } from "./postgres.ts";
@@ -22,6 +23,7 @@ async function measure(options: Options, folder: string): Promise<Report> {
   if (options.workloads.includes("postgres")) await measurePostgres(options, folder, report);
   if (options.workloads.includes("load")) await measureLoad(options, folder, report);
   if (options.workloads.includes("full")) await measureFull(options, folder, report);
+  if (options.workloads.includes("viewers")) await measureViewers(options, folder, report);
   return report;
 }
 

@@ -1,4 +1,4 @@
-import { Agent, request } from "node:http";
+import { Agent, type OutgoingHttpHeaders, request } from "node:http";
 import { FULL } from "../../test/support/ledger/full-session.ts";
 
 /** What a server answered. */
@@ -10,10 +10,12 @@ interface Answer {
 /** Speaks to one server over connections that stay open, with as little of its own as can be. */
 export class Client {
   readonly #url: string;
+  readonly #headers: OutgoingHttpHeaders;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(url: string) {
+  constructor(url: string, headers: OutgoingHttpHeaders = {}) {
     this.#url = url;
+    this.#headers = headers;
   }
 
   /** Approves; gives the session and the call that now runs. */
@@ -57,7 +59,8 @@ export class Client {
 
   #send(path: string, body?: unknown): Promise<Answer> {
     const sent = body === undefined ? "" : JSON.stringify(body);
-    const headers = body === undefined ? {} : { "content-type": "application/json" };
+    const type = body === undefined ? {} : { "content-type": "application/json" };
+    const headers = { ...this.#headers, ...type };
     return new Promise((resolve, reject) => {
       const method = body === undefined ? "GET" : "POST";
       const outgoing = request(this.#url + path, { agent: this.#agent, method, headers }, (incoming) => {

@@ -1,4 +1,4 @@
-import { type ClientRequest, request } from "node:http";
+import { type ClientRequest, type OutgoingHttpHeaders, request } from "node:http";
 import { nowMs } from "./clock.ts";
 
 const MESSAGE = /^data: \{"id":"([^"]+)".*?"status":"([a-z]+)"/m;
@@ -6,12 +6,19 @@ const MESSAGE = /^data: \{"id":"([^"]+)".*?"status":"([a-z]+)"/m;
 /** Reads a server's live feed, and knows when it first told of an answer. */
 export class News {
   readonly #told = new Map<string, number>();
+  readonly #headers: OutgoingHttpHeaders;
   #request: ClientRequest | undefined;
+
+  constructor(headers: OutgoingHttpHeaders = {}) {
+    this.#headers = headers;
+  }
 
   /** Resolves when the feed has begun. */
   async open(url: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#request = request(`${url}/v1/confirmations/stream`, (incoming) => {
+      this.#request = request(`${url}/v1/confirmations/stream`, { headers: this.#headers }, (incoming) => {
+        if (incoming.statusCode !== 200)
+          reject(new Error(`The live feed was answered ${incoming.statusCode}.`));
         let rest = "";
         incoming.setEncoding("utf8");
         incoming.on("data", (piece: string) => {

@@ -8,8 +8,8 @@ const PROGRAM = new URL("./server.ts", import.meta.url);
 export class ServerProcess {
   readonly #child: ChildProcess;
 
-  constructor(ledger: string) {
-    this.#child = fork(PROGRAM, [ledger], {
+  constructor(ledger: string, mode?: "team") {
+    this.#child = fork(PROGRAM, mode === undefined ? [ledger] : [ledger, mode], {
       execArgv: ["--expose-gc", "--disable-warning=ExperimentalWarning"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });

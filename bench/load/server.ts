@@ -1,10 +1,12 @@
-// The server under load: `server.ts <ledger's URL>`, with a parent that asks it what it saw.
+// The server under load: `server.ts <ledger's URL> [team]`, with a parent that asks it what it saw. With `team`, whoever
+// names themselves in a header is one of those who may decide everything; without it nobody logs in.
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { createEngine, Runner } from "../../src/index.ts";
 import { FULL } from "../../test/support/ledger/full-session.ts";
 import { createAgent } from "./agent.ts";
 import { nowMs } from "./clock.ts";
+import { PERSON_HEADER } from "./person.ts";
 
 export type Command =
   | { readonly kind: "open" }
@@ -32,20 +34,31 @@ export interface Asked {
 
 /** In bytes; the heap after what nobody needs was collected. */
 export interface Memory {
+  /** Processor time so far, in seconds. */
+  readonly cpu: number;
   readonly heap: number;
   readonly resident: number;
 }
 
 const AT_ONCE = 32;
+const TEAM = "approvers";
+
+function authenticate(request: Request): { readonly id: string; readonly roles: readonly string[] } {
+  return { id: request.headers.get(PERSON_HEADER) ?? "nobody", roles: [TEAM] };
+}
 
 async function main(): Promise<void> {
-  const [ledger = ""] = process.argv.slice(2);
+  const [ledger = "", mode] = process.argv.slice(2);
+  const isTeam = mode === "team";
   let entered: [string, number][] = [];
   const engine = await createEngine({ ledger });
-  const agent = createAgent((key) => entered.push([key, nowMs()]));
+  const agent = createAgent((key) => entered.push([key, nowMs()]), isTeam ? { roles: [TEAM] } : "requester");
   const runner = new Runner({ engine, agent, app: FULL.app });
   await runner.engine();
-  const server = await serve({ app: createApp({ apps: { [FULL.app]: runner } }), port: 0 });
+  const server = await serve({
+    app: createApp({ apps: { [FULL.app]: runner }, ...(isTeam ? { authenticate } : {}) }),
+    port: 0,
+  });
   engine.work();
   const run = async (command: Command): Promise<Replies[keyof Replies]> => {
     switch (command.kind) {
@@ -92,7 +105,8 @@ async function measureMemory(): Promise<Memory> {
     await new Promise((resolve) => setImmediate(resolve));
   }
   const { heapUsed, external, rss } = process.memoryUsage();
-  return { heap: heapUsed + external, resident: rss };
+  const { user, system } = process.cpuUsage();
+  return { heap: heapUsed + external, resident: rss, cpu: (user + system) / 1e6 };
 }
 
 await main();
