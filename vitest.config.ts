@@ -1,5 +1,7 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { FOLDER, isLowest } from "./test/adapters/lowest/packages.ts";
 
 /** `npm test` leaves out the long proofs; `npm run test:all` has them, and more rounds of others. */
 const LONG = process.env["COUNTERSIGN_LONG"] === "1";
@@ -76,10 +78,30 @@ export default defineConfig({
         test: {
           name: "adapters",
           include: ["test/adapters/**/*.test.ts", "test/peers/*/*.long.test.ts"],
-          exclude: SHORT_ONLY,
+          exclude: ["test/adapters/lowest/**", ...SHORT_ONLY],
           globalSetup: [POSTGRES, BUNDLE, ...(LONG ? ["test/adapters/peers-setup.ts"] : [])],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        plugins: [
+          {
+            name: "frameworks-in-their-lowest-versions",
+            enforce: "pre",
+            resolveId(source, importer, options) {
+              if (!isLowest(source, importer)) return undefined;
+              const from = fileURLToPath(new URL("package.json", FOLDER));
+              return this.resolve(source, from, { ...options, skipSelf: true });
+            },
+          },
+        ],
+        test: {
+          name: "adapters-lowest",
+          include: ["test/adapters/lowest/*.test.ts"],
+          exclude: SHORT_ONLY,
+          globalSetup: LONG ? ["test/adapters/lowest/setup.ts"] : [],
+          testTimeout: 60_000,
         },
       },
       {

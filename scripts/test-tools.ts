@@ -13,8 +13,13 @@ import {
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { command, ROOT } from "./command.ts";
+import { whileLocked } from "./file-lock.ts";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "countersign");
+
+/** In the packages of a peer: the lock file that they were installed from. */
+const STAMP = ".countersign-locked";
+const INSTALL_MS = 900_000;
 
 const CHROMIUM_NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
 
@@ -62,30 +67,34 @@ export async function ensureAdkWeb(): Promise<string> {
 export function ensurePeer(name: string): string {
   const folder = join(ROOT, "test", "peers", name);
   const locked = readFileSync(join(folder, "package-lock.json"), "utf8");
-  const modules = join(folder, "node_modules");
-  const stamp = join(modules, ".countersign-locked");
+  const stamp = join(folder, "node_modules", STAMP);
   const isInstalled = (): boolean => existsSync(stamp) && readFileSync(stamp, "utf8") === locked;
-  if (isInstalled()) return folder;
+  if (!isInstalled()) {
+    mkdirSync(CACHE, { recursive: true });
+    // Nobody may replace the packages while somebody else starts to use them.
+    whileLocked(join(CACHE, `installing-${name}.lock`), INSTALL_MS, () => {
+      if (!isInstalled()) installPeer(folder, locked);
+    });
+  }
+  return folder;
+}
+
+function installPeer(folder: string, locked: string): void {
+  const modules = join(folder, "node_modules");
   const beside = mkdtempSync(join(folder, "installing-"));
   try {
     for (const file of ["package.json", "package-lock.json"])
       copyFileSync(join(folder, file), join(beside, file));
     const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-    const { status, stderr } = command("npm", args, { cwd: beside, timeoutMs: 900_000 });
-    if (status !== 0)
-      throw new Error(`The packages of test/peers/${name} cannot be installed: ${stderr.trim()}`);
-    writeFileSync(join(beside, "node_modules", ".countersign-locked"), locked);
-    // Whole or not at all: of two that install it at once, one moves it here and the other finds it.
-    if (!isInstalled()) {
-      rmSync(modules, { recursive: true, force: true });
-      renameSync(join(beside, "node_modules"), modules);
-    }
-  } catch (error) {
-    if (!isInstalled()) throw error;
+    const { status, stderr } = command("npm", args, { cwd: beside, timeoutMs: INSTALL_MS });
+    if (status !== 0) throw new Error(`The packages of ${folder} cannot be installed: ${stderr.trim()}`);
+    writeFileSync(join(beside, "node_modules", STAMP), locked);
+    rmSync(modules, { recursive: true, force: true });
+    // Whole or not at all.
+    renameSync(join(beside, "node_modules"), modules);
   } finally {
     rmSync(beside, { recursive: true, force: true });
   }
-  return folder;
 }
 
 /**
