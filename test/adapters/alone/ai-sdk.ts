@@ -26,12 +26,16 @@ function hostOf(world: World): AdapterHost {
     needsApproval: true,
     execute: (input) => world.pay(input),
   });
+  const note = tool({
+    inputSchema: jsonSchema<JsonObject>({ type: "object" }),
+    execute: async (input) => input,
+  });
   const generate = async (messages: ModelMessage[], calls: readonly ModelCall[]): Promise<Progress> => {
     const told: Told = {};
     const { responseMessages, content } = await generateText({
       model: scripted(calls, told),
       messages,
-      tools: { pay },
+      tools: { pay, note },
       stopWhen: isStepCount(STEPS),
     });
     const paused = content.some(({ type }) => type === "tool-approval-request");

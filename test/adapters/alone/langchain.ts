@@ -34,10 +34,15 @@ function hostOf(world: World): AdapterHost {
       description: world.description,
       schema: PAY_SCHEMA as never,
     });
+    const note = tool((args: unknown) => args as JsonObject, {
+      name: "note",
+      description: "Notes a text.",
+      schema: { type: "object", properties: {} } as never,
+    });
     const approval: unknown = humanInTheLoopMiddleware({ interruptOn: { pay: true } } as never);
     const agent = createAgent({
       model: new ScriptedChatModel(calls, told),
-      tools: [pay],
+      tools: [pay, note],
       checkpointer,
       // Its types do not allow for exact optional properties.
       middleware: [approval as AgentMiddleware],

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { ana, questions, type Scene } from "../contract/scene.ts";
 
 /** What is done to an approved call, or to one that nobody approved. */
@@ -26,6 +27,8 @@ export const TRIALS: { readonly [trial in Trial]: (scene: Scene) => Promise<numb
     const first = await scene.process(state, { leaseMs: LEASE_MS });
     first.send({ type: "go" });
     await first.line("entered");
+    // As when the machine dies. The Claude Agent SDK runs a program of its own beside this one.
+    for (const pid of startedBy(first.pid)) process.kill(pid, "SIGKILL");
     await first.kill();
     const second = await scene.process(state, { leaseMs: LEASE_MS });
     second.send({ type: "go" });
@@ -40,6 +43,13 @@ export const TRIALS: { readonly [trial in Trial]: (scene: Scene) => Promise<numb
     return scene.paid.length;
   },
 };
+
+/** The processes that this one has started, as Linux lists them. */
+function startedBy(pid: number): readonly number[] {
+  const list = `/proc/${pid}/task/${pid}/children`;
+  const text = existsSync(list) ? readFileSync(list, "utf8").trim() : "";
+  return text === "" ? [] : text.split(" ").map(Number);
+}
 
 /** A paused conversation, with the answer of the one who may decide if a ledger was asked. */
 async function approved(

@@ -7,7 +7,7 @@ import {
   type Progress,
   type World,
 } from "../contract/subject.ts";
-import { scripted, type Told } from "../subjects/openai-agents.ts";
+import { noteTool, scripted, type Told } from "../subjects/openai-agents.ts";
 import type { AloneSubject } from "./alone.ts";
 
 /** The OpenAI Agents SDK with its own `needsApproval`. */
@@ -28,7 +28,7 @@ function hostOf(world: World): AdapterHost {
       needsApproval: true,
       execute: (input: unknown) => world.pay(input as JsonObject),
     });
-    return new Agent({ name: "cashier", model: scripted(calls, told), tools: [pay] });
+    return new Agent({ name: "cashier", model: scripted(calls, told), tools: [pay, noteTool()] });
   };
   const approve = async (state: string): Promise<Progress> => {
     const told: Told = {};

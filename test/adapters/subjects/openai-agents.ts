@@ -5,6 +5,7 @@ import {
   type ModelRequest,
   Runner,
   RunState,
+  tool,
   Usage,
 } from "@openai/agents";
 import { z } from "zod";
@@ -117,23 +118,24 @@ class AgentsHost implements AdapterHost {
       },
       ORDER_RULE,
     );
-    const note = this.#gate.tool(
-      {
-        name: "note",
-        description: "Notes a text.",
-        parameters: { type: "object", properties: {}, required: [], additionalProperties: true } as never,
-        strict: false,
-        execute: async (input: unknown) => input,
-      },
-      { requireConfirmation: false },
-    );
     return new Agent<Context>({
       name: "cashier",
       instructions: "Pay.",
       model: scripted(calls, told),
-      tools: [pay, order, note],
+      tools: [pay, order, noteTool()],
     });
   }
+}
+
+/** A tool of the SDK, which the gate has nothing to do with. */
+export function noteTool() {
+  return tool({
+    name: "note",
+    description: "Notes a text.",
+    parameters: { type: "object", properties: {}, required: [], additionalProperties: true } as never,
+    strict: false,
+    execute: async (input: unknown) => input,
+  });
 }
 
 interface RunOutcome {

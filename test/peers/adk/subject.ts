@@ -107,19 +107,22 @@ class AdkHost implements AdapterHost {
       parameters: z.object(ORDER_SHAPE),
       execute: (input) => this.#world.pay(input),
     });
-    const note = new FunctionTool({
-      name: "note",
-      description: "Notes a text.",
-      parameters: { type: "OBJECT", properties: { text: { type: "STRING" } } } as never,
-      execute: (input: unknown) => input,
-    });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
     return new LlmAgent({
       name: "cashier",
       model: new Scripted(calls, told),
-      tools: this.#gate.tools([pay, order, note], { pay: rule, order: ORDER_RULE }),
+      tools: this.#gate.tools([pay, order, noteTool()], { pay: rule, order: ORDER_RULE }),
     });
   }
+}
+
+export function noteTool(): FunctionTool {
+  return new FunctionTool({
+    name: "note",
+    description: "Notes a text.",
+    parameters: { type: "OBJECT", properties: { text: { type: "STRING" } } } as never,
+    execute: (input: unknown) => input,
+  });
 }
 
 /** A service with a session that has these events. */

@@ -39,12 +39,14 @@ export async function runClaude(
     readonly from?: Stored;
     /** Without one, a paused run goes on. */
     readonly text?: string;
+    /** Goes on in the session's own folder, and not in a copy of it. */
+    readonly inPlace?: true;
     readonly options: Options;
   },
 ): Promise<Ended> {
-  const { turns, from, text, options } = given;
-  const folder = newFolder();
-  if (from !== undefined) cpSync(from.folder, folder, { recursive: true });
+  const { turns, from, text, inPlace, options } = given;
+  const folder = inPlace === true && from !== undefined ? from.folder : newFolder();
+  if (from !== undefined && folder !== from.folder) cpSync(from.folder, folder, { recursive: true });
   const model = await startModel(turns);
   const turn = gate.turn(text);
   const messages: SDKMessage[] = [];

@@ -92,23 +92,26 @@ class MastraHost implements AdapterHost {
       inputSchema: z.object(ORDER_SHAPE),
       execute: (input) => this.#world.pay(input),
     });
-    const note = createTool({
-      id: "note",
-      description: "Notes a text.",
-      inputSchema: z.object({ text: z.string() }),
-      execute: async (input) => input,
-    });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
     const agent = new Agent({
       id: "cashier",
       name: "cashier",
       instructions: "Pay.",
       model: scripted(calls, told),
-      tools: this.#gate.tools({ pay, order, note }, { pay: rule as never, order: ORDER_RULE }),
+      tools: this.#gate.tools({ pay, order, note: noteTool() }, { pay: rule as never, order: ORDER_RULE }),
     });
     new Mastra({ agents: { agent }, storage, logger: false });
     return agent;
   }
+}
+
+export function noteTool() {
+  return createTool({
+    id: "note",
+    description: "Notes a text.",
+    inputSchema: z.object({ text: z.string() }),
+    execute: async (input) => input,
+  });
 }
 
 export function statusOf(finishReason: string | undefined): Progress["status"] {
