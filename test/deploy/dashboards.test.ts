@@ -98,7 +98,7 @@ beforeAll(async () => {
   await finished;
   exported = await (await app.fetch(new Request("http://localhost/metrics"))).text();
   return () => resources.release();
-});
+}, 60_000);
 
 /** The names of the labels of a metric's first line in what the server exports. */
 function exportedLabels(name: string): readonly string[] | undefined {
