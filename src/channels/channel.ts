@@ -68,6 +68,6 @@ export interface Channel {
   readonly routes?: { readonly [route: string]: Serve };
   /** What is wrong with its configuration, found without sending anything to a person; empty if nothing is. */
   check?(signal: AbortSignal): Promise<readonly string[]>;
-  /** Sends a harmless message that asks for nothing, to everyone who would get a real one. */
-  sendTest?(signal: AbortSignal): Promise<Told>;
+  /** Sends a harmless message that asks for nothing, to everyone who would get a real one, or only to this person. */
+  sendTest?(signal: AbortSignal, only?: string): Promise<Told>;
 }

@@ -1,5 +1,5 @@
 import "./app.css";
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { undoLast } from "./features/confirmation/decide/held.ts";
 import { board } from "./features/inbox/board.ts";
 import { useNotifications } from "./features/inbox/notifications.ts";
@@ -11,7 +11,7 @@ import { usePush } from "./features/push/use-push.ts";
 import { Header } from "./header.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { Palette } from "./palette.tsx";
-import { type Route, useRoute } from "./router.ts";
+import { type PlainPage, type Route, useRoute } from "./router.ts";
 import { InboxPage } from "./routes/inbox.tsx";
 import { LoginPage } from "./routes/login.tsx";
 import { Strip } from "./strip.tsx";
@@ -32,6 +32,9 @@ const HistoryPage = lazy(() =>
   import("./routes/history.tsx").then(({ HistoryPage: page }) => ({ default: page })),
 );
 const MinePage = lazy(() => import("./routes/mine.tsx").then(({ MinePage: page }) => ({ default: page })));
+const NotificationsPage = lazy(() =>
+  import("./routes/notifications.tsx").then(({ NotificationsPage: page }) => ({ default: page })),
+);
 const NumbersPage = lazy(() =>
   import("./routes/numbers.tsx").then(({ NumbersPage: page }) => ({ default: page })),
 );
@@ -80,29 +83,23 @@ export function App(): ReactNode {
   );
 }
 
+/** Pages whose address is only their name. */
+const PLAIN: { readonly [page in PlainPage]: ComponentType } = {
+  mine: MinePage,
+  history: HistoryPage,
+  unknown: UnknownPage,
+  numbers: NumbersPage,
+  grants: GrantsPage,
+  delegations: DelegationsPage,
+  policy: PolicyPage,
+  deliveries: DeliveriesPage,
+  notifications: NotificationsPage,
+  login: LoginPage,
+};
+
 function Page({ route }: { readonly route: Route }): ReactNode {
-  switch (route.page) {
-    case "inbox":
-      return <InboxPage id={route.id} />;
-    case "mine":
-      return <MinePage />;
-    case "history":
-      return <HistoryPage />;
-    case "unknown":
-      return <UnknownPage />;
-    case "numbers":
-      return <NumbersPage />;
-    case "grants":
-      return <GrantsPage />;
-    case "delegations":
-      return <DelegationsPage />;
-    case "policy":
-      return <PolicyPage />;
-    case "deliveries":
-      return <DeliveriesPage />;
-    case "chat":
-      return <ChatPage app={route.app} session={route.session} user={route.user} />;
-    case "login":
-      return <LoginPage />;
-  }
+  if (route.page === "inbox") return <InboxPage id={route.id} />;
+  if (route.page === "chat") return <ChatPage app={route.app} session={route.session} user={route.user} />;
+  const Plain = PLAIN[route.page];
+  return <Plain />;
 }

@@ -78,6 +78,7 @@ const PAGES: readonly Command[] = [
   { name: "Numbers", act: () => go("numbers") },
   { name: "Grants", act: () => go("grants") },
   { name: "Out of office: who votes for whom", act: () => go("delegations") },
+  { name: "Notifications: how I am told", act: () => go("notifications") },
   { name: "Replay a policy", act: () => go("policy") },
   { name: "Chat", act: () => go("chat") },
   { name: "Who I am, and log out", act: () => go("login") },

@@ -10,9 +10,10 @@ const PLAIN_PAGES = [
   "delegations",
   "policy",
   "deliveries",
+  "notifications",
   "login",
 ] as const;
-type PlainPage = (typeof PLAIN_PAGES)[number];
+export type PlainPage = (typeof PLAIN_PAGES)[number];
 
 export type Route =
   | { readonly page: "inbox"; readonly id?: string }

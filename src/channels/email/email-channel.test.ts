@@ -265,6 +265,13 @@ test("a server elsewhere gets nothing over a connection that is not encrypted", 
   expect(server.received).toEqual([]);
 });
 
+test("a test mail can be for one person", async () => {
+  const { server, channel } = await startMail({ people: [ANA, MEG], operator: "ops@example.com" });
+  expect(await channel.sendTest?.(signal, "meg")).toEqual({ ok: true });
+  expect(server.received.map(({ to }) => to)).toEqual([["meg@example.com"]]);
+  expect(await channel.sendTest?.(signal, "zoe")).toMatchObject({ ok: false });
+});
+
 test("a test mail asks for nothing", async () => {
   const { server, channel } = await startMail({ operator: "ops@example.com" });
   expect(await channel.sendTest?.(signal)).toEqual({ ok: true });

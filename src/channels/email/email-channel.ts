@@ -7,6 +7,7 @@ import { combinedFailures, type Failure, type Sent } from "../failures.ts";
 import { askedAmong, toChannelPrincipal } from "../people.ts";
 import { subjectOf } from "../subject.ts";
 import { tellPeople } from "../tell-people.ts";
+import { NO_ADDRESS, testRoute } from "../test-route.ts";
 import { decisionEntries } from "./decision-entries.ts";
 import { DecisionLinks } from "./decision-links.ts";
 import { digestMail } from "./digest-mail.ts";
@@ -43,6 +44,8 @@ export function createEmailChannel(options: EmailOptions): Channel {
   const linkTo = linksAt(settings.publicUrl, name);
   const { people } = settings;
   const mailing: Mailing = { settings, mailer, book, ledger, channel: name, links, linkTo };
+  const sendTest = (signal: AbortSignal, only?: string): Promise<Told> =>
+    sendTests({ settings, mailer }, signal, only);
   return {
     name,
     tell: (notice, signal) => tellByMail(mailing, notice, signal),
@@ -51,7 +54,8 @@ export function createEmailChannel(options: EmailOptions): Channel {
       const fault = await mailer.verify(signal);
       return fault === undefined ? [] : [fault];
     },
-    sendTest: (signal) => sendTests({ settings, mailer }, signal),
+    sendTest,
+    routes: { test: testRoute({ ledger, name }, sendTest) },
   };
 }
 
@@ -125,14 +129,16 @@ function hashOf(address: string): string {
 async function sendTests(
   { settings, mailer }: Pick<Mailing, "settings" | "mailer">,
   signal: AbortSignal,
+  only: string | undefined,
 ): Promise<Told> {
   const { people, operator, domain } = settings;
+  const told = people.filter(({ id }) => only === undefined || id === only).map(({ email }) => email);
+  const operators = operator === undefined || only !== undefined ? [] : [operator];
+  const targets = new Set([...told, ...operators]);
+  if (targets.size === 0) return NO_ADDRESS;
   const words = "This is a test. Nothing waits for you, and there is nothing to decide.";
   const failures: Failure[] = [];
-  for (const to of new Set([
-    ...people.map(({ email }) => email),
-    ...(operator === undefined ? [] : [operator]),
-  ])) {
+  for (const to of targets) {
     const messageId = `<test.${Date.now()}.${hashOf(to)}@${domain}>`;
     const text = { subject: "Test message from Countersign", text: `${words}\n`, html: `<p>${words}</p>` };
     const sent = await mailer.send({ ...text, to, messageId, notice: "test" }, signal);

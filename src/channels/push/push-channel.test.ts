@@ -168,6 +168,36 @@ test("a message says nothing of what is asked, in its headers neither", async ()
   expect(headers["authorization"]).toMatch(/^vapid t=.+, k=.+$/);
 });
 
+test("a test says which devices cannot be reached, asks for nothing, and can be for one person", async () => {
+  const { channel, receiver, join, arrived } = await startScene();
+  expect(await channel.sendTest?.(signal)).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining("Nobody has turned on") as string,
+  });
+  await join(person("ana"), "/ana");
+  await join(person("bob"), "/bob");
+  receiver.answer = status(201);
+  expect(await channel.sendTest?.(signal)).toEqual({ ok: true });
+  expect(
+    arrived()
+      .map(([path, { is }]) => `${path} ${is}`)
+      .toSorted(),
+  ).toEqual(["/ana test", "/bob test"]);
+  expect(await channel.sendTest?.(signal, "bob")).toEqual({ ok: true });
+  expect(
+    arrived()
+      .slice(2)
+      .map(([path]) => path),
+  ).toEqual(["/bob"]);
+  expect(await channel.sendTest?.(signal, "zoe")).toMatchObject({ ok: false });
+  receiver.answer = (response, { path }) => response.writeHead(path === "/ana" ? 403 : 201).end();
+  const told = await channel.sendTest?.(signal);
+  expect(told).toMatchObject({
+    ok: false,
+    reason: expect.stringMatching(/A device of ana: .* answered 403/) as string,
+  });
+});
+
 test.each([404, 410])("a device that is gone (%s) is forgotten, and the others are told", async (code) => {
   const { channel, receiver, join, ledger } = await startScene();
   await join(person("ana"), "/gone");

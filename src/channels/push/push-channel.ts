@@ -3,10 +3,11 @@ import { type Clock, type Ledger, MessageBook, type Principal, systemClock } fro
 import type { JsonObject } from "../../protocol/index.ts";
 import { asks } from "../asks.ts";
 import type { Channel, Notice, Told } from "../channel.ts";
-import type { Failure, Sent } from "../failures.ts";
+import { combinedFailures, type Failure, type Sent } from "../failures.ts";
 import { isAsked } from "../people.ts";
 import { subjectOf } from "../subject.ts";
 import { tellPeople } from "../tell-people.ts";
+import { NO_ADDRESS, testRoute } from "../test-route.ts";
 import { encryptPush } from "./encrypt.ts";
 import { postPush } from "./post.ts";
 import { checkSettings, type PushSettings } from "./push-options.ts";
@@ -17,6 +18,11 @@ import { type VapidKey, vapidHeader, vapidKey } from "./vapid.ts";
 const TTL_SECONDS = 7 * 24 * 3_600;
 const TOPIC_LENGTH = 32;
 const AT_ONCE = 16;
+const NO_DEVICES: Failure = {
+  ok: false,
+  reason: "Nobody has turned on notifications on a device of this ledger.",
+  final: true,
+};
 const OVERTAKEN: Failure = { ok: false, reason: "It has changed meanwhile.", retryAfterMs: 0 };
 
 /** Options of {@link createPushChannel}. */
@@ -53,10 +59,16 @@ export function createPushChannel(options: PushOptions): Channel {
   };
   const { subscriptions } = parts;
   const routes = { subscriptions, services, publicKey: async () => (await key()).publicKey };
+  const sendTest = (signal: AbortSignal, only?: string): Promise<Told> => sendTests(parts, signal, only);
   return {
     name: "push",
     tell: (notice, signal) => tellByPush(parts, notice, signal),
-    routes: { key: keyRoute(routes), subscriptions: subscriptionsRoute(routes) },
+    routes: {
+      key: keyRoute(routes),
+      subscriptions: subscriptionsRoute(routes),
+      test: testRoute({ ledger, name: "push" }, sendTest),
+    },
+    sendTest,
   };
 }
 
@@ -114,6 +126,27 @@ function asAnswered(notice: Notice): Notice {
   return { ...notice, id: `${id}_over`, type: "confirmation.decided" };
 }
 
+/** Sends a message that asks for nothing to every device, or to those of one person. */
+async function sendTests(parts: PushParts, signal: AbortSignal, only: string | undefined): Promise<Told> {
+  const all = await parts.subscriptions.all();
+  const devices = all.filter(({ person }) => only === undefined || person.id === only);
+  if (devices.length === 0) return only === undefined ? NO_DEVICES : NO_ADDRESS;
+  const failures: Failure[] = [];
+  for (const device of devices) {
+    const message = {
+      payload: { notice: `test_${parts.clock.now()}`, is: "test" },
+      subject: "test",
+      urgency: "normal",
+    } as const;
+    const sent = await post(parts, { device, message, signal });
+    if (sent === "gone")
+      failures.push({ ok: false, final: true, reason: `A device of ${device.person.id} is gone.` });
+    else if (!sent.ok)
+      failures.push({ ok: false, final: true, reason: `A device of ${device.person.id}: ${sent.reason}` });
+  }
+  return combinedFailures(failures);
+}
+
 interface Push {
   readonly device: Subscription;
   readonly notice: Notice;
@@ -121,10 +154,35 @@ interface Push {
 }
 
 async function push(parts: PushParts, { device, notice, signal }: Push): Promise<Sent> {
-  const { settings, clock, key, subscriptions } = parts;
+  const subject = subjectOf(notice.about);
+  const urgency = asks(notice) ? "high" : "normal";
+  const sent = await post(parts, {
+    device,
+    message: { payload: payloadOf(notice), subject, urgency },
+    signal,
+  });
+  if (sent !== "gone") return sent;
+  await parts.subscriptions.remove(device);
+  return { ok: true };
+}
+
+interface PushPost {
+  readonly device: Subscription;
+  readonly message: {
+    readonly payload: JsonObject;
+    readonly subject: string;
+    readonly urgency: "high" | "normal";
+  };
+  readonly signal: AbortSignal;
+}
+
+/** Encrypts it for the device, and sends it. */
+async function post(parts: PushParts, { device, message, signal }: PushPost): Promise<Sent | "gone"> {
+  const { settings, clock, key } = parts;
   const { endpoint, keys } = device;
   const { contact, services = [] } = settings;
-  const body = encryptPush(Buffer.from(JSON.stringify(payloadOf(notice))), keys);
+  const { payload, subject, urgency } = message;
+  const body = encryptPush(Buffer.from(JSON.stringify(payload)), keys);
   const headers = {
     authorization: vapidHeader(await key(), {
       origin: new URL(endpoint).origin,
@@ -135,14 +193,11 @@ async function push(parts: PushParts, { device, notice, signal }: Push): Promise
     "content-type": "application/octet-stream",
     "content-length": String(body.length),
     ttl: String(TTL_SECONDS),
-    urgency: asks(notice) ? "high" : "normal",
+    urgency,
     // A device that was off gets only the newest about each question.
-    topic: createHash("sha256").update(subjectOf(notice.about)).digest("base64url").slice(0, TOPIC_LENGTH),
+    topic: createHash("sha256").update(subject).digest("base64url").slice(0, TOPIC_LENGTH),
   };
-  const sent = await postPush({ endpoint, headers, body }, { services, signal });
-  if (sent !== "gone") return sent;
-  await subscriptions.remove(device);
-  return { ok: true };
+  return postPush({ endpoint, headers, body }, { services, signal });
 }
 
 /** Ids, and whether something is to be done. Nothing of what is asked. */

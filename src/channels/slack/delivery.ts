@@ -5,6 +5,7 @@ import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../fail
 import { askedAmong, isAsked, toChannelPrincipal } from "../people.ts";
 import { mutedAmong, withHeld } from "../routing.ts";
 import { subjectOf } from "../subject.ts";
+import { NO_ADDRESS } from "../test-route.ts";
 import { header, section } from "./blocks.ts";
 import { tellDigests } from "./digest.ts";
 import {
@@ -137,11 +138,14 @@ async function alert(telling: Telling, { target, card, words }: Alerting): Promi
 }
 
 /** A harmless message, to everyone who could get a card. */
-export async function sendTestCards({ api, settings }: SlackParts, signal: AbortSignal): Promise<Told> {
-  const targets = [
-    ...(settings.room === undefined ? [] : [settings.room]),
-    ...settings.people.map(({ slack }) => slack),
-  ];
+export async function sendTestCards(
+  { api, settings: { room, people } }: SlackParts,
+  signal: AbortSignal,
+  only: string | undefined,
+): Promise<Told> {
+  const told = people.filter(({ id }) => only === undefined || id === only).map(({ slack }) => slack);
+  const targets = room === undefined || only !== undefined ? told : [room, ...told];
+  if (targets.length === 0) return NO_ADDRESS;
   const blocks = [
     header("Test message from Countersign"),
     section("This is a test. Nothing waits for you, and there is nothing to decide."),

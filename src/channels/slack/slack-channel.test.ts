@@ -247,6 +247,17 @@ test("with a room, the check requires a scope to read it, whichever kind of room
   }
 });
 
+test("a test card can be for one person", async () => {
+  const people = [
+    { id: "ana", slack: "U0ANA" },
+    { id: "meg", slack: "U0MEG" },
+  ];
+  const { slack, channel } = await startSlack({ people, room: WORKSPACE.room });
+  expect(await channel.sendTest?.(signal, "meg")).toEqual({ ok: true });
+  expect(slack.messages.map(({ channel: place }) => place)).toEqual(["D0MEG"]);
+  expect(await channel.sendTest?.(signal, "zoe")).toMatchObject({ ok: false });
+});
+
 test("a test card asks for nothing", async () => {
   const { slack, channel } = await startSlack({
     room: WORKSPACE.room,

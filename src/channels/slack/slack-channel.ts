@@ -1,5 +1,6 @@
 import { type Clock, type Ledger, MessageBook, systemClock } from "../../engine/index.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel, Told } from "../channel.ts";
+import { testRoute } from "../test-route.ts";
 import { createSlackApi } from "./api.ts";
 import { buttonKey } from "./button.ts";
 import { checkSlack } from "./check.ts";
@@ -39,6 +40,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
       return key;
     },
   };
+  const sendTest = (signal: AbortSignal, only?: string): Promise<Told> => sendTestCards(parts, signal, only);
   return {
     name,
     keepsCurrent: true,
@@ -47,6 +49,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
       interactions: (request, approvals) => receiveInteraction(parts, request, { approvals, clock }),
     },
     check: (signal) => checkSlack(parts, signal),
-    sendTest: (signal) => sendTestCards(parts, signal),
+    sendTest,
+    routes: { test: testRoute({ ledger, name }, sendTest) },
   };
 }

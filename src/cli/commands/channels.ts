@@ -1,12 +1,16 @@
 import type { Channel, Told } from "../../channels/index.ts";
+import { createPushChannel } from "../../channels/push/index.ts";
+import type { Ledger } from "../../engine/index.ts";
 import { createLedger } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { CHANNELS_FLAG, readChannelSettings } from "../channels/channel-settings.ts";
+import { inspectLedger } from "../../stores/index.ts";
+import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../channels/channel-settings.ts";
 import { createChannels } from "../channels/create-channels.ts";
-import type { Command } from "../command.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { inert } from "../output.ts";
+import { inert, type Output } from "../output.ts";
 import { SERVE_FLAGS, settingOf } from "../serving/serve-options.ts";
+import { ledgerUrl } from "../wiring.ts";
 
 const MOST_MS = 30_000;
 
@@ -20,41 +24,66 @@ interface Tested {
 export const channelsTest: Command = {
   name: "channels test",
   summary: "send a harmless message through every channel, and say what is wrong",
-  usage: "[--channels FILE] [--webhook URL]",
+  usage: "[--channels FILE] [--webhook URL] [--db URL]",
   about:
     "Checks the tokens and the people of every configured channel, and sends a message that asks for nothing to everyone " +
-    "who could get a real one. It reads no ledger and decides nothing. The exit code is 1 if something is wrong.",
+    "who could get a real one. Of the ledger it reads only the devices for push, if push is configured. It decides nothing. The exit code is 1 if something is wrong.",
   flags: {
     ...CHANNELS_FLAG,
     webhook: { ...SERVE_FLAGS["webhook"], type: "string", help: "the value that `serve` would use" },
+    ...LEDGER_FLAG,
   },
   examples: [{ line: "channels test --channels channels.json", says: "tests every channel of that file" }],
   async run(invocation) {
-    const { output, flags, env } = invocation;
-    const webhook = settingOf(invocation, "webhook");
-    const webhookSecret = env["COUNTERSIGN_WEBHOOK_SECRET"];
+    const { output, flags } = invocation;
+    const { push, ...others } = readChannelSettings(invocation);
     const ledger = await createLedger("memory:");
+    // Devices are in the ledger; all other people are in the channels file.
+    const devices = push === undefined ? ledger : await openDevices(ledgerUrl(invocation), ledger);
     try {
-      const { channels, siem } = await createChannels(ledger, {
-        channels: readChannelSettings(invocation),
-        ...(webhook === undefined ? {} : { webhook }),
-        ...(webhookSecret ? { webhookSecret } : {}),
-      });
-      const all: readonly Testable[] = siem === undefined ? channels : [...channels, siem];
+      const own = await channelsOf(invocation, others, ledger);
+      const all = push === undefined ? own : [...own, createPushChannel({ ...push, ledger: devices })];
       if (all.length === 0) throw noChannels();
       const tested = await Promise.all(all.map(testOne));
       if (flags.has("json")) output.json({ channels: tested });
-      for (const { channel, ok, faults } of flags.has("json") ? [] : tested) {
-        const state = ok ? output.style("green", "ok") : output.style("red", "failed");
-        output.line(`${state}  ${inert(channel)}`);
-        for (const fault of faults) output.prose(inert(fault), "    ");
-      }
+      else print(output, tested);
       return tested.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
     } finally {
       await ledger.close();
+      if (devices !== ledger) await devices.close();
     }
   },
 };
+
+function print(output: Output, tested: readonly Tested[]): void {
+  for (const { channel, ok, faults } of tested) {
+    const state = ok ? output.style("green", "ok") : output.style("red", "failed");
+    output.line(`${state}  ${inert(channel)}`);
+    for (const fault of faults) output.prose(inert(fault), "    ");
+  }
+}
+
+/** The channels that need no ledger. */
+async function channelsOf(
+  invocation: Invocation,
+  settings: ChannelSettings,
+  ledger: Ledger,
+): Promise<readonly Testable[]> {
+  const webhook = settingOf(invocation, "webhook");
+  const webhookSecret = invocation.env["COUNTERSIGN_WEBHOOK_SECRET"];
+  const { channels, siem } = await createChannels(ledger, {
+    channels: settings,
+    ...(webhook === undefined ? {} : { webhook }),
+    ...(webhookSecret ? { webhookSecret } : {}),
+  });
+  return siem === undefined ? channels : [...channels, siem];
+}
+
+/** The ledger if there is one; nothing is created for a test. */
+async function openDevices(url: string, otherwise: Ledger): Promise<Ledger> {
+  const { exists } = await inspectLedger(url);
+  return exists ? createLedger(url, { migrate: false }) : otherwise;
+}
 
 type Testable = Pick<Channel, "name" | "check" | "sendTest">;
 

@@ -28,6 +28,9 @@ export function LoginPage(): ReactNode {
             <a className="button" href={to("delegations")}>
               Out of office
             </a>
+            <a className="button" href={to("notifications")}>
+              Notifications
+            </a>
             {me.principal.authenticated ? (
               <Button onClick={() => logOut().catch(() => undefined)}>Log out</Button>
             ) : null}

@@ -13,6 +13,16 @@ test("a message names the place of its card", () => {
   expect(readMessage(call)).toMatchObject({ about: "call-9", place: "#/unknown" });
 });
 
+test("a test message is about nothing", () => {
+  const text = JSON.stringify({ notice: "test_1", is: "test" });
+  expect(readMessage(text)).toEqual({
+    is: "test",
+    about: "test",
+    notice: "test_1",
+    place: "#/notifications",
+  });
+});
+
 test.each(["", "x", "null", "[]", "{}", `{"notice":"m","confirmation":"a","is":"approve"}`, `{"is":"over"}`])(
   "%j is no message",
   (text) => {

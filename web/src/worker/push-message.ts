@@ -1,7 +1,7 @@
 /** A message of the server, as the push service brought it. It has ids only. */
 export interface PushMessage {
   /** Is there something to do? */
-  readonly is: "requested" | "unknown" | "over";
+  readonly is: "requested" | "unknown" | "over" | "test";
   /** The confirmation, or the call. */
   readonly about: string;
   /** The same at every attempt to send it. */
@@ -13,6 +13,8 @@ export interface PushMessage {
 /** Undefined: this is no message of ours, or one of a newer server. */
 export function readMessage(text: string): PushMessage | undefined {
   const { notice, confirmation, call, is } = parse(text);
+  if (typeof notice === "string" && is === "test")
+    return { is, about: "test", notice, place: "#/notifications" };
   if (typeof notice !== "string" || (is !== "requested" && is !== "unknown" && is !== "over"))
     return undefined;
   if (typeof confirmation === "string") {

@@ -31,6 +31,7 @@ worker.addEventListener("message", (event) => {
 const WORDS = {
   requested: { title: "A call waits for your decision", body: "Open it to read and decide." },
   unknown: { title: "The outcome of a call is unknown", body: "Find out what happened, and settle it." },
+  test: { title: "This is a test", body: "Nothing waits for you, and there is nothing to decide." },
   over: { title: "Answered", body: "There is nothing more to do." },
 } as const;
 
@@ -46,7 +47,7 @@ async function takePush(message: PushMessage | undefined): Promise<void> {
   const options = { body, tag, icon, silent: isQuiet, renotify: !isQuiet, data: { notice, place } };
   await registration.showNotification(title, options);
   if (is === "over") for (const shown of await registration.getNotifications({ tag })) shown.close();
-  if (message !== undefined) await changeWaiting(tag, is === "requested");
+  if (message !== undefined && is !== "test") await changeWaiting(tag, is === "requested");
 }
 
 /** What cannot be read is shown as what it most likely is. */
