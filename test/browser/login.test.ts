@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createLoginLink } from "../../src/http/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
@@ -262,7 +263,8 @@ test("a session that ends while a reason is being typed leaves it there, and the
 const WIRE = { name: "wire_money", args: { amount: 9000, to: "DE89 3704 0044 0532 0130 00" } };
 const TREASURER = { roles: ["treasurer"] };
 
-test("a click that is held when somebody else logs in in another tab is not sent as theirs", async () => {
+/** Ana holds a click on a page whose time stands still; meanwhile bob logs in in another tab. */
+async function holdWhileBobLogsIn(prepare: (page: Page) => Promise<unknown>) {
   const inboxServer = await startInboxServer(resources, { mode: "tokens" });
   const [ana, bob] = [
     await inboxServer.tokenFor("ana", TREASURER),
@@ -273,6 +275,10 @@ test("a click that is held when somebody else logs in in another tab is not sent
     newPage,
     url: inboxServer.url,
     mayComplain: /401/,
+    prepare: async (hers) => {
+      await hers.clock.install();
+      await prepare(hers);
+    },
   });
   await page.getByLabel(/^Token/).fill(ana);
   await button("Log in").click();
@@ -281,13 +287,40 @@ test("a click that is held when somebody else logs in in another tab is not sent
   // Whoever is asked whether to leave the page stays.
   page.on("dialog", (dialog) => void dialog.dismiss());
   await button(/^Reject…/).click();
-  await button("Reject").and(page.locator("[aria-disabled=false]")).click();
+  const reject = button("Reject").and(page.locator("[aria-disabled=false]"));
+  await reject.waitFor();
+  await page.clock.pauseAt(Date.now() + 20_000);
+  await reject.click();
   await button("Undo").waitFor();
   const tab = await page.context().newPage();
   await tab.goto(`${inboxServer.url}/auth/login`);
   await tab.getByLabel("Token").fill(bob);
   await tab.getByRole("button", { name: "Log in" }).click();
   await tab.locator(".person", { hasText: "bob" }).waitFor();
+  return { page, button, decision: async () => (await inboxServer.look(id)).decision };
+}
+
+test("a click that is held when somebody else logs in in another tab is not sent as theirs", async () => {
+  const { page, decision } = await holdWhileBobLogsIn(async () => undefined);
+  await page.clock.resume();
   await page.locator(".person", { hasText: "bob" }).waitFor();
-  expect((await inboxServer.look(id)).decision).toBeUndefined();
+  expect(await decision()).toBeUndefined();
+});
+
+test("a held click that is sent before the page has noticed somebody else's login is refused", async () => {
+  // Nobody tells this page of another tab.
+  const { page, button, decision } = await holdWhileBobLogsIn((hers) =>
+    hers.addInitScript(`
+      const listen = window.addEventListener;
+      window.addEventListener = function (type, ...rest) {
+        if (type !== "storage" && type !== "focus") listen.call(this, type, ...rest);
+      };`),
+  );
+  const refused = page.waitForResponse((response) => response.url().endsWith("/decision"));
+  await button("Send now").click();
+  expect((await refused).status()).toBe(401);
+  // It finds out by itself who is logged in now, and begins anew.
+  await page.clock.resume();
+  await page.locator(".person", { hasText: "bob" }).waitFor();
+  expect(await decision()).toBeUndefined();
 });

@@ -16,7 +16,7 @@ async function fetchKnown(request: Request): Promise<Response> {
   for (;;) {
     const sent = request.clone();
     const logins = loginCount();
-    // Read each time, because a new login has a new one.
+    // Read each time, because a new login of the same person has a new one.
     for (const [name, value] of Object.entries(proofHeaders())) sent.headers.set(name, value);
     const response = await fetch(sent);
     if (response.status !== 401) {

@@ -2,6 +2,11 @@ import { PROOF_HEADER } from "countersign/client";
 
 /** The server's own login page writes it there, too. */
 const PLACE = "countersign.proof";
+
+/**
+ * The proof of the login that this page began with. A login in another tab does not replace it: a click that waits here was
+ * somebody's own, and must not be sent as somebody else's.
+ */
 let held: string | undefined;
 
 /** Stores the page's proof for every tab of this origin, but for no other port of the host. */
@@ -15,7 +20,7 @@ export function keepProof(proof: string): void {
 }
 
 /** The proof of the login that is the newest in any tab. */
-export function keptProof(): string | undefined {
+export function newestProof(): string | undefined {
   try {
     return window.localStorage.getItem(PLACE) ?? held;
   } catch {
@@ -23,9 +28,19 @@ export function keptProof(): string | undefined {
   }
 }
 
-export function proofHeaders(): Record<string, string> {
-  const proof = keptProof();
+/** Goes on with a proof of another tab, of which is known that it is the same person's. */
+export function adoptProof(proof: string | undefined): void {
+  held = proof;
+}
+
+/** The header with the proof of this page's login, or with another one. */
+export function proofHeaders(proof: string | undefined = ownProof()): Record<string, string> {
   return proof === undefined ? {} : { [PROOF_HEADER]: proof };
+}
+
+function ownProof(): string | undefined {
+  held ??= newestProof();
+  return held;
 }
 
 export function forgetProof(): void {

@@ -1,6 +1,6 @@
 import { base } from "../../api/client.ts";
 import { admitLogin } from "../../api/login-wall.ts";
-import { forgetProof, keepProof, proofHeaders } from "../../api/proof.ts";
+import { adoptProof, forgetProof, keepProof, newestProof, proofHeaders } from "../../api/proof.ts";
 import { dropAll } from "../confirmation/decide/held.ts";
 import { board } from "../inbox/board.ts";
 
@@ -24,7 +24,7 @@ export async function logIn(text: string): Promise<string | undefined> {
     };
     if (!response.ok) return told.detail ?? `The server answered ${response.status}.`;
     if (told.proof !== undefined) keepProof(told.proof);
-    admit(told.principal);
+    admit(told.principal, newestProof());
     return undefined;
   } catch {
     return "The server cannot be reached.";
@@ -33,10 +33,11 @@ export async function logIn(text: string): Promise<string | undefined> {
 
 /** Looks who is logged in now: somebody may have done so in another tab, or have become somebody else there. */
 export async function lookAgain(): Promise<void> {
-  const response = await fetch(`${base}/v1/me`, { headers: proofHeaders() }).catch(() => undefined);
+  const proof = newestProof();
+  const response = await fetch(`${base}/v1/me`, { headers: proofHeaders(proof) }).catch(() => undefined);
   if (response?.ok !== true) return;
   const { principal } = (await response.json()) as { readonly principal: Person };
-  admit(principal);
+  admit(principal, proof);
 }
 
 interface Person {
@@ -47,10 +48,12 @@ interface Person {
  * Goes on as the person who was here. For anybody else the page begins anew: what waits to be sent was somebody
  * else's word, and must not become theirs.
  */
-function admit(person: Person | undefined): void {
+function admit(person: Person | undefined, proof: string | undefined): void {
   const before = board.value.me?.principal.id;
-  if (before === undefined || before === person?.id) admitLogin();
-  else {
+  if (before === undefined || before === person?.id) {
+    adoptProof(proof);
+    admitLogin();
+  } else {
     dropAll();
     window.location.reload();
   }

@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { loginWall } from "../../api/login-wall.ts";
 import { useStore } from "../../ui/store.ts";
 import { board } from "../inbox/board.ts";
 import { lookAgain } from "./log-in.ts";
@@ -11,10 +12,12 @@ export function useOtherTabs(): void {
   useEffect(() => {
     if (id !== undefined) tellOtherTabs();
   }, [id]);
+  const isRefused = useStore(loginWall);
   useEffect(() => {
-    const look = (): void => {
-      lookAgain().catch(() => undefined);
-    };
+    // What this page has is no longer valid: perhaps because of a login in another tab.
+    if (isRefused) look();
+  }, [isRefused]);
+  useEffect(() => {
     const onStored = ({ key }: StorageEvent): void => {
       if (key === PLACE) look();
     };
@@ -25,6 +28,10 @@ export function useOtherTabs(): void {
       window.removeEventListener("storage", onStored);
     };
   }, []);
+}
+
+function look(): void {
+  lookAgain().catch(() => undefined);
 }
 
 function tellOtherTabs(): void {
