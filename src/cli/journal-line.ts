@@ -142,6 +142,7 @@ const LINES: EntryTable<Line> = {
   "session-imported": who,
   "session-deleted": who,
   "session-pruned": nothing,
+  "person-erased": ({ by, person, sessions }) => ({ who: by.id, as: `${person}, ${sessions} sessions` }),
   "retention-run": ({ by, erased, held }) => ({ who: by.id, as: `${erased} sessions erased, ${held} held` }),
 };
 

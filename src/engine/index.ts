@@ -40,6 +40,7 @@ export {
   checkStateKey,
   createIds,
   definitionDigest,
+  erasedUser,
   errorText,
   flawOfName,
   jitter,
@@ -332,6 +333,8 @@ export {
   withdrawTurn,
 } from "./questions/index.ts";
 export {
+  erasePerson,
+  type PersonErased,
   type Planned,
   planRetention,
   type RetentionReport,
@@ -373,6 +376,7 @@ export {
   type LostQuery,
   readDocumentText,
   type SessionDocument,
+  type SessionRenaming,
   type Store,
   type StoreChange,
   type StoreCommit,

@@ -1,8 +1,9 @@
 /**
  * Retention as an operator sets it up: the file with the rules, and the schedule on which a server runs them. Decided
- * here: what the file may say and which rule counts where several match (the longest), and how often a run is due. What
+ * here: which items outside of sessions are a person's; what the file may say and which rule counts where several match (the longest), and how often a run is due. What
  * a run does, and that it is alone, is decided in `engine/retention`.
  */
 
+export { PERSONAL_ITEMS } from "./personal-items.ts";
 export { parseRetention, type RetentionSettings } from "./rules-file.ts";
 export { type ScheduleListener, scheduleRetention } from "./schedule.ts";

@@ -34,6 +34,7 @@ const KINDS: { readonly [kind in JournalKind]?: Classified } = {
   "session-imported": { activity: "create" },
   "session-deleted": { activity: "delete" },
   "session-pruned": { activity: "delete" },
+  "person-erased": { activity: "delete" },
   "retention-run": { activity: "delete" },
 };
 

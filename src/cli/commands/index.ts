@@ -26,6 +26,7 @@ import { prune } from "./prune.ts";
 import { exec } from "./remote/exec.ts";
 import { hook } from "./remote/hook.ts";
 import { permissionPrompt } from "./remote/permission-prompt.ts";
+import { erasePersonCommand } from "./retention/erase-person.ts";
 import { holdAdd, holdList, holdRelease } from "./retention/hold.ts";
 import { retentionPlan, retentionRun } from "./retention/retention.ts";
 import { run } from "./run.ts";
@@ -99,6 +100,7 @@ export const COMMANDS: readonly Command[] = [
   prune,
   retentionPlan,
   retentionRun,
+  erasePersonCommand,
   holdAdd,
   holdList,
   holdRelease,

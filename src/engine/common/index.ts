@@ -8,6 +8,7 @@
 export { type Clock, jitter, systemClock } from "./clock.ts";
 export { copyJson, throughJson } from "./copy-json.ts";
 export { bodyDigest, definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
+export { erasedUser } from "./erased-user.ts";
 export { errorText } from "./error-text.ts";
 export { hmac } from "./hmac.ts";
 export { createIds, type NewId } from "./ids.ts";

@@ -1,12 +1,11 @@
 import { CountersignError } from "../../protocol/index.ts";
-import { flawOfName } from "../common/index.ts";
+import { erasedUser, flawOfName } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { actor, diaryDraft, RETENTION_DIARY } from "./diary.ts";
 import { guardWrite, readGuard } from "./guard.ts";
 import { type Hold, type HoldTarget, toItem } from "./hold.ts";
-import { pseudonymOf } from "./pseudonym.ts";
 
 const LONGEST_REASON = 1_000;
 
@@ -27,7 +26,7 @@ export async function placeHold(
     const hold: Hold = { id, on, name, reason, by: decider.by.id, since: draft.now };
     const { version } = await readGuard(parts.ledger);
     draft.write({ kind: "item", item: toItem(hold), read: 0 }).write(guardWrite(version));
-    const told = on === "user" ? pseudonymOf(parts, name) : name;
+    const told = on === "user" ? erasedUser(parts.ledger.digestKey, name) : name;
     draft.journal("hold-placed", { hold: id, on, name: told, reason, ...actor(decider) });
     return { draft, value: hold };
   });

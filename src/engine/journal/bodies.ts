@@ -274,6 +274,13 @@ export interface JournalBodies {
   readonly "session-imported": { readonly by: string; readonly events: number };
   readonly "session-deleted": Erasure & { readonly by: string };
   readonly "session-pruned": Erasure & { readonly before: number; readonly tools?: readonly string[] };
+  /** A person was erased; `person` is the pseudonym. `left`: how many sessions could not be erased then. */
+  readonly "person-erased": ActedBy & {
+    readonly person: string;
+    readonly sessions: number;
+    readonly items: number;
+    readonly left: number;
+  };
   /** Content that was past its age was erased, under the rules of this version. */
   readonly "retention-run": ActedBy & {
     readonly rules: string;

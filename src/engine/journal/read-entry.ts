@@ -82,6 +82,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "session-deleted": nothing,
   "session-pruned": nothing,
   "retention-run": nothing,
+  "person-erased": nothing,
 };
 
 /** The question, call and tool that a record is about. */

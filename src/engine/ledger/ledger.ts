@@ -135,6 +135,13 @@ export interface Ledger {
    * have a next page.
    */
   idleSessions(before: number, page?: PageRequest): Promise<Page<string>>;
+  /** Every session, deleted ones included, by key. */
+  allSessions(page?: PageRequest): Promise<Page<SessionRecord>>;
+  /**
+   * Replaces names in what is left of an erased session: in its own name, and in who asked and decided. By its old name it
+   * is still found, so that nothing runs again under it. False if there was nothing to replace.
+   */
+  anonymise(session: string, names: ReadonlyMap<string, string>): Promise<boolean>;
   /** Removes expired items, and owners that hold nothing, and updates the search index. */
   tidy(): Promise<void>;
 

@@ -11,6 +11,7 @@ export {
   changeState,
   createSession,
   deleteSession,
+  eraseFinished,
   pruneSession,
   type SessionStart,
   useKey,

@@ -202,6 +202,27 @@ export async function pruneSession(
   });
 }
 
+/**
+ * Erases a session that is over, for whoever erases a person; one that was erased before loses what its erasure says, too.
+ * Refused while something in it waits, runs or is unknown, and while a legal hold keeps it.
+ */
+export async function eraseFinished(parts: EngineParts, key: string, by: string): Promise<Done> {
+  return transact<Done>(parts, { sessionKey: key }, async (snapshot) => {
+    if (snapshot === undefined) return { value: { ok: true } };
+    const [open] = await parts.ledger.unanswered(key);
+    const frames = await parts.ledger.liveFrames(key);
+    const isBusy = snapshot.session.open > 0 || open !== undefined;
+    if (isBusy || frames.some(({ status }) => status !== "waiting")) return { value: STILL_LIVE };
+    return planErasure(parts, snapshot, { kind: "session-deleted", by });
+  });
+}
+
+const STILL_LIVE: Refusal = {
+  ok: false,
+  code: "session-busy",
+  message: "Something in the session waits, runs or is unknown. Decide, settle or delete it first.",
+};
+
 const NOT_IDLE: Refusal = {
   ok: false,
   code: "session-busy",

@@ -30,6 +30,7 @@ import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
 import type { Usage } from "../questions/index.ts";
 import { applyCommit } from "./apply-commit.ts";
 import { DocumentCache } from "./document-cache.ts";
+import { anonymiseSession } from "./erasing/anonymise.ts";
 import { listIdleSessions } from "./idle-sessions.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
@@ -269,6 +270,18 @@ export class DocumentLedger implements Ledger {
 
   usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {
     return this.#store.usage(most);
+  }
+
+  async allSessions(page?: PageRequest): Promise<Page<SessionRecord>> {
+    const limit = limitOf(page);
+    const [afterKey] = afterOf(page, [""] as const) as readonly [string];
+    const found = await this.#store.documents({ afterKey, limit: limit + 1 });
+    return toPage(found.map(toSession), limit, ({ key }) => [key]);
+  }
+
+  async anonymise(session: string, names: ReadonlyMap<string, string>): Promise<boolean> {
+    this.#cache.drop(session);
+    return anonymiseSession(this.#store, session, names);
   }
 
   async tidy(): Promise<void> {

@@ -17,6 +17,7 @@ export type {
   LoadedDocument,
   LogRange,
   LostQuery,
+  SessionRenaming,
   Store,
   StoreChange,
   StoreCommit,

@@ -102,6 +102,19 @@ export interface StoreCommit extends StoreChange {
   readonly sync: boolean;
 }
 
+/** Other names in what is left of an erased session. Its version and its log stay as they are. */
+export interface SessionRenaming {
+  readonly key: string;
+  /** That was read. */
+  readonly version: number;
+  /** With the session's own new name. */
+  readonly document: SessionDocument;
+  /** What is kept beside rows of the log, by `n`. */
+  readonly archives: readonly (readonly [n: number, archive: Archive])[];
+  readonly add: readonly Entry[];
+  readonly remove: readonly Entry[];
+}
+
 export interface LogRange {
   readonly after: number;
   readonly limit: number;
@@ -138,11 +151,14 @@ export interface Store {
   /** The store's clock, as far as it is known without asking. */
   readonly now: number;
 
+  /** By name, also one whose user is called otherwise since (`erasedUser`). */
   load(which: { readonly key: string } | { readonly name: SessionName }): Promise<LoadedDocument | undefined>;
   /** In the order asked; missing ones are left out. */
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]>;
   documents(query: DocumentQuery): Promise<readonly LoadedDocument[]>;
   commit(commit: StoreCommit): Promise<CommitOutcome>;
+  /** False where the session is not erased, or in another version than was read. Synced. */
+  rename(renaming: SessionRenaming): Promise<boolean>;
 
   /** In the order of commits. */
   log(range: LogRange): Promise<readonly LogRow[]>;

@@ -171,6 +171,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "session-deleted": nothing,
   "session-pruned": nothing,
   "retention-run": nothing,
+  "person-erased": nothing,
 };
 
 function plus(totals: Totals, metric: CountedName, labels: readonly string[]): Totals {

@@ -43,6 +43,16 @@ export class Documents {
     return this.#hot.get(key) ?? (this.#someAreCold ? toKept(this.#cold.get(BY_KEY, key)) : undefined);
   }
 
+  /** Other names for an erased session, in the same version. */
+  rename(kept: Kept): void {
+    const before = this.byKey(kept.key);
+    if (before !== undefined) this.#names.delete(textOf(before.document.head));
+    if (this.#someAreCold) this.#cold.run(DROP, kept.key);
+    this.#names.set(textOf(kept.document.head), kept.key);
+    this.#missing = undefined;
+    this.#hot.set(kept.key, kept);
+  }
+
   byName(name: SessionName): Kept | undefined {
     const text = textOf(name);
     const key = this.#names.get(text);

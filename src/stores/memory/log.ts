@@ -79,6 +79,19 @@ export class Log {
     return row === undefined || row.archived === null ? undefined : (JSON.parse(row.archived) as Archive);
   }
 
+  setArchive(session: string, n: number, archive: Archive): void {
+    const archived = JSON.stringify(archive);
+    for (const row of this.#ofSession.get(session) ?? []) if (row.n === n) row.archived = archived;
+    if (this.#firstHot === 1) return;
+    for (const cold of this.#cold.all(ALL_OF, session)) {
+      const rows = toRows(cold);
+      const found = rows.find((row) => row.n === n);
+      if (found === undefined) continue;
+      found.archived = archived;
+      this.#cold.run(REPLACE, ...toTexts(rows), session, cold[3] ?? 0);
+    }
+  }
+
   /** Takes away what was said. */
   erase(session: string): void {
     for (const row of this.#ofSession.get(session) ?? []) eraseRow(row);

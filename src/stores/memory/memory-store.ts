@@ -8,6 +8,7 @@ import {
   type DocumentQuery,
   type Entry,
   type EntryQuery,
+  erasedUser,
   type LedgerHistory,
   type LoadedDocument,
   type LogRange,
@@ -17,6 +18,7 @@ import {
   type OwnerState,
   type SealedUpon,
   type SessionName,
+  type SessionRenaming,
   type Store,
   type StoreChange,
   type StoreCommit,
@@ -71,9 +73,12 @@ export class MemoryStore implements Store {
     which: { readonly key: string } | { readonly name: SessionName },
   ): Promise<LoadedDocument | undefined> {
     this.#check();
-    return this.#loaded(
-      "key" in which ? this.#documents.byKey(which.key) : this.#documents.byName(which.name),
-    );
+    if ("key" in which) return this.#loaded(this.#documents.byKey(which.key));
+    const { name } = which;
+    const erased = { ...name, user: erasedUser(this.digestKey, name.user) };
+    const renamed = this.#documents.byName(erased);
+    // Asked last: whoever finds nothing is about to make one of this name.
+    return this.#loaded(this.#documents.byName(name) ?? renamed);
   }
 
   async loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
@@ -100,6 +105,16 @@ export class MemoryStore implements Store {
     this.#apply(commit);
     this.#listeners.announce();
     return { ok: true };
+  }
+
+  async rename({ key, version, document, archives, ...entries }: SessionRenaming): Promise<boolean> {
+    this.#check();
+    const known = this.#documents.byKey(key);
+    if (known?.version !== version || known.document.head.deletedAt === undefined) return false;
+    this.#documents.rename({ key, version, document });
+    for (const [n, archive] of archives) this.#log.setArchive(key, n, archive);
+    this.#apply({ items: [], ...entries });
+    return true;
   }
 
   async log(range: LogRange): Promise<readonly LogRow[]> {

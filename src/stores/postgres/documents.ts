@@ -1,5 +1,6 @@
 import {
   type DocumentQuery,
+  erasedUser,
   type LoadedDocument,
   readDocumentText,
   type SessionName,
@@ -12,7 +13,8 @@ const DOCUMENT = `select ${COLUMNS} from countersign.documents d`;
 // The time is told also where nothing is found.
 const ONE = `select ${COLUMNS} from (values (1)) one left join countersign.documents d`;
 const BY_KEY = `${ONE} on d.key = $1`;
-const BY_NAME = `${ONE} on d.app = $1 and d."user" = $2 and d.id = $3`;
+// Also one whose user was erased since: what ran under that name does not run again.
+const BY_NAME = `${ONE} on d.app = $1 and d."user" in ($2, $4) and d.id = $3`;
 const BY_KEYS =
   `select ${COLUMNS} from unnest($1::text[]) with ordinality wanted (key, place) ` +
   "join countersign.documents d on d.key = wanted.key order by wanted.place";
@@ -25,12 +27,17 @@ const ALL = `${DOCUMENT} where d.key > $1 order by d.key limit $2`;
 export async function readDocument(
   database: Database,
   which: { readonly key: string } | { readonly name: SessionName },
+  digestKey: Uint8Array,
 ): Promise<{ readonly now?: number; readonly found?: LoadedDocument }> {
-  const values = "key" in which ? [which.key] : [which.name.app, which.name.user, which.name.id];
+  const values = "key" in which ? [which.key] : nameValues(which.name, digestKey);
   if (values.some(hasNul)) return {};
   const row = await database.get("key" in which ? BY_KEY : BY_NAME, values, { shared: true });
   if (row === undefined) return {};
   return { now: row[6] as number, ...(row[0] === null ? {} : { found: toDocument(row) }) };
+}
+
+function nameValues({ app, user, id }: SessionName, digestKey: Uint8Array): readonly string[] {
+  return [app, user, id, erasedUser(digestKey, user)];
 }
 
 export async function readDocuments(

@@ -14,6 +14,7 @@ import type {
   Owner,
   OwnerState,
   SessionName,
+  SessionRenaming,
   Store,
   StoreChange,
   StoreCommit,
@@ -21,7 +22,7 @@ import type {
   Usage,
 } from "../../engine/index.ts";
 import { Changes } from "./changes.ts";
-import { applyChange, CommitQueue } from "./commits/index.ts";
+import { applyChange, CommitQueue, renameSession } from "./commits/index.ts";
 import type { Database } from "./connection/index.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries, readLost } from "./entries.ts";
@@ -81,7 +82,7 @@ export class PostgresStore implements Store {
   async load(
     which: { readonly key: string } | { readonly name: SessionName },
   ): Promise<LoadedDocument | undefined> {
-    const { now, found } = await readDocument(this.#database, which);
+    const { now, found } = await readDocument(this.#database, which, this.digestKey);
     this.#time.observe(now);
     return found;
   }
@@ -96,6 +97,10 @@ export class PostgresStore implements Store {
 
   commit(commit: StoreCommit): Promise<CommitOutcome> {
     return this.#queue.add(commit);
+  }
+
+  rename(renaming: SessionRenaming): Promise<boolean> {
+    return renameSession(this.#database, renaming);
   }
 
   log(range: LogRange): Promise<readonly LogRow[]> {

@@ -1,11 +1,12 @@
-import type { DocumentQuery, LoadedDocument, SessionName } from "../../engine/index.ts";
+import { type DocumentQuery, erasedUser, type LoadedDocument, type SessionName } from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row } from "./connection/driver.ts";
 import { KnownDocuments } from "./known-documents.ts";
 
 const SELECT = "select key, app, user, id, version, body from documents";
 const BY_KEY = `${SELECT} where key = ?`;
-const BY_NAME = `${SELECT} where app = ? and user = ? and id = ?`;
+// Also one whose user was erased since: what ran under that name does not run again.
+const BY_NAME = `${SELECT} where app = ? and user in (?, ?) and id = ?`;
 const BY_KEYS =
   "select d.key, d.app, d.user, d.id, d.version, d.body from json_each(?) wanted cross join documents d on d.key = wanted.value order by wanted.key";
 const OF_USER = `${SELECT} where app = ? and user = ? and id > ? and deleted = 0 order by id limit ?`;
@@ -15,13 +16,21 @@ const ALL = `${SELECT} where key > ? order by key limit ?`;
 export function readDocument(
   database: Database,
   which: { readonly key: string } | { readonly name: SessionName },
-  now: number,
-  known: KnownDocuments,
+  {
+    now,
+    known,
+    digestKey,
+  }: { readonly now: number; readonly known: KnownDocuments; readonly digestKey: Uint8Array },
 ): LoadedDocument | undefined {
   const row =
     "key" in which
       ? database.get(BY_KEY, [which.key])
-      : database.get(BY_NAME, [which.name.app, which.name.user, which.name.id]);
+      : database.get(BY_NAME, [
+          which.name.app,
+          which.name.user,
+          erasedUser(digestKey, which.name.user),
+          which.name.id,
+        ]);
   return row && toDocument(row, now, known);
 }
 

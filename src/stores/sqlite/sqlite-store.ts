@@ -15,6 +15,7 @@ import type {
   Owner,
   OwnerState,
   SessionName,
+  SessionRenaming,
   Store,
   StoreChange,
   StoreCommit,
@@ -23,7 +24,7 @@ import type {
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { CommitQueue } from "./commits/commit-queue.ts";
-import { readyCommit, writeChange, writeCommit } from "./commits/write-commit.ts";
+import { readyCommit, writeChange, writeCommit, writeRenaming } from "./commits/write-commit.ts";
 import { Changes } from "./connection/changes.ts";
 import type { Database } from "./connection/database.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
@@ -77,7 +78,9 @@ export class SqliteStore implements Store {
   load(
     which: { readonly key: string } | { readonly name: SessionName },
   ): Promise<LoadedDocument | undefined> {
-    return this.#read((database) => readDocument(database, which, this.now, this.#documents));
+    return this.#read((database) =>
+      readDocument(database, which, { now: this.now, known: this.#documents, digestKey: this.digestKey }),
+    );
   }
 
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
@@ -98,6 +101,17 @@ export class SqliteStore implements Store {
     });
     if (outcome.ok && commit.erase === true) this.#truncateSoon();
     return outcome;
+  }
+
+  async rename(renaming: SessionRenaming): Promise<boolean> {
+    const renamed = await this.#queue.add({
+      sync: true,
+      announce: false,
+      run: () => writeRenaming(this.#database, renaming, this.now),
+      hasWritten: (done) => done,
+    });
+    if (renamed) this.#truncateSoon();
+    return renamed;
   }
 
   log(range: LogRange): Promise<readonly LogRow[]> {

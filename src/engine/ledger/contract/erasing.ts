@@ -1,3 +1,4 @@
+import { erasedUser } from "../../common/index.ts";
 import { buildFrame, buildQuestion, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
@@ -153,6 +154,30 @@ export const erasingCases: readonly LedgerCase[] = [
         { items: ["old-b"] },
         "the rest",
       );
+    },
+  },
+  {
+    name: "names in what is left of an erased session can be replaced; it is still found by its old name",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const confirmation = { status: "approved", votes: [VOTE] } as const;
+      await writer.commit(buildQuestion("s1", "c", { call: { status: "succeeded" }, confirmation }));
+      const names = new Map([
+        ["boss", "nobody"],
+        ["ana", erasedUser(ledger.digestKey, "ana")],
+      ]);
+      checkEqual(await ledger.anonymise("s1", names), false, "before it is erased");
+      await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
+      checkEqual(await ledger.anonymise("s1", names), true, "erased");
+      checkEqual(await ledger.anonymise("s1", names), false, "again");
+      const { session } = (await ledger.load({ sessionKey: "s1" })) ?? {};
+      checkEqual(session?.user, names.get("ana"), "the user");
+      const { id = "", app = "" } = session ?? {};
+      const found = await ledger.load({ session: { app, user: "ana", id } });
+      checkEqual(found?.session.key, "s1", "by its old name");
+      const loaded = await ledger.load({ confirmation: questionId("s1", "c") });
+      checkEqual(loaded?.confirmation?.votes[0]?.by.id, "nobody", "who decided");
     },
   },
 ];

@@ -6,3 +6,4 @@ export { applyChange } from "./change.ts";
 export { CommitQueue } from "./commit-queue.ts";
 export { type Columns, given, toArrays } from "./given.ts";
 export { fromParts, toArrayText } from "./item-value.ts";
+export { renameSession } from "./rename-session.ts";

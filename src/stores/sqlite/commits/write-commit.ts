@@ -1,8 +1,10 @@
 import {
   type Archive,
   type CommitOutcome,
+  documentText,
   eraseArchive,
   type ItemChange,
+  type SessionRenaming,
   type StoreChange,
   type StoreCommit,
 } from "../../../engine/index.ts";
@@ -39,6 +41,8 @@ const ERASE_BODIES = "update log set body = null where session = ? and body is n
 const ARCHIVES = "select seq from log where session = ? and archived is not null";
 const ARCHIVE_AT = "select archived from log where seq = ?";
 const SET_ARCHIVE = "update log set archived = ? where seq = ?";
+const RENAME = "update documents set user = ?, body = ? where key = ? and version = ? and deleted = 1";
+const RENAME_ARCHIVE = "update log set archived = ? where session = ? and n = ?";
 const ERASE_STATE = "delete from items where kind = 'state of session' and id = ?";
 
 /** A commit with its long texts made, so that no lock is held meanwhile. */
@@ -83,6 +87,16 @@ export function writeCommit(database: Database, ready: ReadyCommit, now: number)
 export function writeChange(database: Database, change: StoreChange, now: number): boolean {
   if (!areCurrent(database, change, now)) return false;
   applyChange(database, change, now);
+  return true;
+}
+
+/** Inside the caller's transaction. False where the session is not erased, or not as it was read. */
+export function writeRenaming(database: Database, renaming: SessionRenaming, now: number): boolean {
+  const { key, version, document, archives, add, remove } = renaming;
+  const values = [document.head.user, documentText(key, document), key, version];
+  if (database.run(RENAME, values) !== 1) return false;
+  for (const [n, archive] of archives) database.run(RENAME_ARCHIVE, [JSON.stringify(archive), key, n]);
+  applyChange(database, { items: [], add, remove }, now);
   return true;
 }
 

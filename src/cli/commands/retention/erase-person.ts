@@ -1,0 +1,58 @@
+import { erasePerson, type PersonErased, partsOf } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { PERSONAL_ITEMS } from "../../../retention/index.ts";
+import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
+import { type Command, LEDGER_FLAG } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert, type Output } from "../../output.ts";
+import { Progress } from "../../progress.ts";
+import { withEngine } from "../../wiring.ts";
+
+export const erasePersonCommand: Command = {
+  name: "erase-person",
+  summary: "erase one person everywhere; the journal still verifies",
+  usage: "USER [--others]",
+  about:
+    "Erases the sessions of this user, their tokens, logins, subscriptions, settings and state, and replaces their name by a " +
+    "pseudonym in what is left. Sessions in which something waits, runs or is unknown are left and listed; then the exit code " +
+    "is 4. A legal hold on the person refuses this. Who did it and when is journalled, with the pseudonym. You cannot undo this.",
+  words: { names: ["USER"] },
+  flags: {
+    others: {
+      type: "boolean",
+      help: "also erase the finished sessions of others in which the person asked or decided",
+    },
+    ...BREAK_GLASS_FLAG,
+    ...LEDGER_FLAG,
+  },
+  examples: [{ line: "erase-person ana", says: "erases what is ana's, and says what is left" }],
+  run(invocation) {
+    const [user = ""] = invocation.words;
+    const { flags, output } = invocation;
+    if (user === "")
+      throw new CountersignError("malformed-request", "`erase-person` needs the name of a user.");
+    return withEngine(invocation, async (engine) => {
+      const decider = await operatorHere(engine, invocation, "");
+      const progress = new Progress();
+      const erased = await erasePerson(partsOf(engine), {
+        user,
+        decider,
+        others: flags.has("others"),
+        itemKinds: PERSONAL_ITEMS,
+        onProgress: (count) => progress.show(`${count} sessions erased …`),
+      }).finally(() => progress.end());
+      if (flags.has("json")) output.json({ ...erased });
+      else print(output, erased);
+      return erased.left.length === 0 ? EXIT.ok : EXIT.conflict;
+    });
+  },
+};
+
+function print(output: Output, { person, sessions, items, named, left }: PersonErased): void {
+  output.line(
+    `Erased ${sessions} sessions and ${items} settings and credentials; the journal says ${person}.`,
+  );
+  if (named > 0)
+    output.line(`${named} sessions of others name them and were left; --others erases them too.`);
+  for (const { session, why } of left) output.prose(`Left: session ${inert(session)}. ${inert(why)}`);
+}

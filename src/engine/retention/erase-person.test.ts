@@ -1,0 +1,124 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createLedger } from "../../stores/index.ts";
+import { ManualClock } from "../common/manual-clock.ts";
+import { Engine } from "../engine.ts";
+import { placeHold } from "../holds/index.ts";
+import { partsOf } from "../index.ts";
+import { toPrincipal } from "../people/index.ts";
+import { tryApprove } from "../testing/try-decide.ts";
+import { erasePerson, type PersonErased } from "./index.ts";
+
+const NAME = "zebedee@corp";
+const decider = { by: toPrincipal({ id: "dpo" }), via: "cli" };
+const zeb = { id: NAME };
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "countersign-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+});
+
+async function open(url = `sqlite:${join(folder, "ledger.db")}`): Promise<Engine> {
+  const clock = new ManualClock();
+  const engine = new Engine({ ledger: await createLedger(url, { clock }), clock });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+function erase(engine: Engine, others = false): Promise<PersonErased> {
+  const itemKinds = ["token", "notification-settings", "state of user"];
+  return erasePerson(partsOf(engine), { user: NAME, decider, others, itemKinds });
+}
+
+/** All that is in the files of the ledger. */
+function bytes(): string {
+  return readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), "latin1"))
+    .join("\n");
+}
+
+/** The person has sessions, one deleted by themselves, and has asked and decided in those of others. */
+async function usedBy(engine: Engine): Promise<void> {
+  await engine.createSession({ app: "bank", user: NAME, id: "s1" }, { note: NAME, "user:mood": "good" });
+  await engine.createSession({ app: "bank", user: NAME, id: "s2" });
+  await engine.deleteSession({ app: "bank", user: NAME, id: "s2" }, zeb);
+  const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+  for (let n = 0; n < 8; n += 1) {
+    const asked = await pay({ n }, { key: `k${n}`, by: n % 2 === 0 ? zeb : { id: "bob" } });
+    if (asked.status !== "pending") throw new Error("Not pending.");
+    const approved = await tryApprove(engine, asked.confirmation.id, { by: zeb, reason: `says ${NAME}` });
+    if (approved.ok) await approved.finished;
+  }
+  const { items } = engine.ledger;
+  await items.put({ kind: "token", id: "t1", value: { user: NAME } }, 0);
+  await items.put({ kind: "token", id: "t2", value: { user: "bob" } }, 0);
+  await items.put({ kind: "notification-settings", id: NAME, value: {} }, 0);
+}
+
+describe("erasing a person", () => {
+  test("leaves their name nowhere in the file, and a chain that verifies", async () => {
+    const engine = await open();
+    await usedBy(engine);
+    const erased = await erase(engine, true);
+    expect(erased).toMatchObject({ sessions: 10, items: 3, named: 0, left: [] });
+    expect(await engine.verify()).toMatchObject({ ok: true });
+    expect((await engine.ledger.items.list("token")).items).toMatchObject([{ id: "t2" }]);
+    const records = await engine.ledger.journal.records({ after: 0, limit: 500 });
+    expect(records.at(-1)).toMatchObject({
+      kind: "person-erased",
+      body: { person: erased.person, sessions: 10, items: 3, left: 0, by: { id: "dpo" }, via: "cli" },
+    });
+    await engine.close();
+    expect(bytes()).toContain(erased.person);
+    expect(bytes()).not.toContain(NAME);
+  });
+
+  test("counts the sessions of others that name them, and leaves those unless asked", async () => {
+    const engine = await open("memory:");
+    await usedBy(engine);
+    expect(await erase(engine)).toMatchObject({ sessions: 2, named: 8, left: [] });
+    expect(await erase(engine)).toMatchObject({ sessions: 0, items: 0, named: 8 });
+    expect(await erase(engine, true)).toMatchObject({ sessions: 8, named: 0 });
+    expect(await erase(engine, true)).toMatchObject({ sessions: 0, items: 0, named: 0, left: [] });
+    expect(await engine.verify()).toMatchObject({ ok: true });
+  });
+
+  test.each(["memory:", "sqlite"])("does not free the names of their sessions, on %s", async (url) => {
+    const engine = await open(url === "sqlite" ? undefined : url);
+    const name = { app: "bank", user: NAME, id: "s1" };
+    await engine.createSession(name);
+    await erase(engine);
+    expect(await engine.createSession(name)).toMatchObject({ ok: false, code: "session-deleted" });
+    expect(await engine.createSession({ ...name, id: "s9" })).toMatchObject({ ok: true });
+  });
+
+  test("leaves what waits, says which session it is, and goes on when it was decided", async () => {
+    const engine = await open("memory:");
+    const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+    const asked = await pay({}, { key: "k1", by: zeb });
+    if (asked.status !== "pending") throw new Error("Not pending.");
+    const first = await erase(engine, true);
+    expect(first).toMatchObject({ sessions: 0, left: [{ why: expect.stringContaining("waits") as string }] });
+    expect(await engine.pending()).toHaveLength(1);
+    const approved = await tryApprove(engine, asked.confirmation.id, { by: zeb });
+    if (approved.ok) expect(await approved.finished).toMatchObject({ status: "succeeded" });
+    expect(await erase(engine, true)).toMatchObject({ sessions: 1, left: [] });
+  });
+
+  test("is refused while a hold is on them, and leaves what another hold keeps", async () => {
+    const engine = await open("memory:");
+    await engine.createSession({ app: "bank", user: NAME, id: "s1" });
+    const hold = { on: "app", name: "bank", reason: "case 7" } as const;
+    await placeHold(partsOf(engine), hold, decider);
+    expect(await erase(engine)).toMatchObject({
+      sessions: 0,
+      left: [{ why: expect.stringContaining("hold") as string }],
+    });
+    await placeHold(partsOf(engine), { ...hold, on: "user", name: NAME }, decider);
+    await expect(erase(engine)).rejects.toMatchObject({ code: "under-hold" });
+  });
+});

@@ -1,0 +1,84 @@
+import { isJsonArray, isJsonObject, type JsonValue } from "../../../protocol/index.ts";
+import { confirmationPrefix } from "../../common/index.ts";
+import type { Archive } from "../archive.ts";
+import { entriesOfConfirmation } from "../entries.ts";
+import type { Entry, Store } from "../store.ts";
+
+/** More than any session has: each takes a call. */
+const MOST_POINTERS = 1_000_000;
+const MOST_TRIES = 20;
+
+/** What each name is replaced by. */
+export type Renaming = ReadonlyMap<string, string>;
+
+/**
+ * Replaces names in what is left of an erased session: in its own name, in who asked and decided, and in the entries that
+ * find it by them. False if there was nothing to replace, or the session is not erased.
+ */
+export async function anonymiseSession(store: Store, key: string, renaming: Renaming): Promise<boolean> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const { document, version } = (await store.load({ key })) ?? {};
+    if (document?.head.deletedAt === undefined || version === undefined) return false;
+    const renamed = renamedIn(document, renaming);
+    const archives = await renamedArchives(store, key, renaming);
+    if (renamed === document && archives.length === 0) return false;
+    const before = [
+      ...document.confirmations,
+      ...archives.flatMap(({ before: { confirmations = [] } }) => confirmations),
+    ];
+    const isDone = await store.rename({
+      key,
+      version,
+      document: renamed,
+      archives: archives.map(({ n, after }) => [n, after] as const),
+      remove: before.flatMap(entriesOfConfirmation),
+      add: before.map((one) => renamedIn(one, renaming)).flatMap(entriesOfConfirmation),
+    });
+    if (isDone) return true;
+  }
+  return false;
+}
+
+interface RenamedArchive {
+  readonly n: number;
+  readonly before: Archive;
+  readonly after: Archive;
+}
+
+async function renamedArchives(
+  store: Store,
+  key: string,
+  renaming: Renaming,
+): Promise<readonly RenamedArchive[]> {
+  const found: RenamedArchive[] = [];
+  for (const n of new Set((await pointersOf(store, key)).map(({ sort }) => sort))) {
+    const before = await store.archive(key, n);
+    const after = before && renamedIn(before, renaming);
+    if (before !== undefined && after !== undefined && after !== before) found.push({ n, before, after });
+  }
+  return found;
+}
+
+/** Entries that say in which row of the log something of the session is. */
+async function pointersOf(store: Store, key: string): Promise<readonly Entry[]> {
+  const values = [`${key}.`, confirmationPrefix(key)];
+  const pages = await store.entries(
+    values.map((value) => ({ facet: "over", value, limit: MOST_POINTERS, prefix: true })),
+  );
+  return pages.flat();
+}
+
+/** The same, with every text that is one of the names replaced; the very same where there is none. */
+function renamedIn<T extends object>(value: T, renaming: Renaming): T {
+  const walk = (one: JsonValue): JsonValue => {
+    if (typeof one === "string") return renaming.get(one) ?? one;
+    if (isJsonArray(one)) {
+      const all = one.map(walk);
+      return all.some((each, at) => each !== one[at]) ? all : one;
+    }
+    if (!isJsonObject(one)) return one;
+    const members = Object.entries(one).map(([name, each]) => [name, walk(each)] as const);
+    return members.some(([name, each]) => each !== one[name]) ? Object.fromEntries(members) : one;
+  };
+  return walk(value as unknown as JsonValue) as unknown as T;
+}
