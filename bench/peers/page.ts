@@ -46,7 +46,7 @@ const INTRODUCTION = `A scripted model answers at once and calls one gated tool;
 model says a last sentence. \`ours\` is this package. \`openai\` and \`aisdk\` have no store for a paused run: their users
 write one row, which claims nothing; on SQLite that row is never synced, except as \`aisdk-synced\`. The safety table shows
 what that means. \`floor\` is not a peer: a loop of a hundred lines that claims the call and does nothing else; it shows what is
-attainable.`;
+attainable. \`floor-records\` writes what \`ours\` stores in memory, without its engine: no engine with these records can be faster.`;
 
 function conditions({ env }: PeerResults): string {
   const { node, oldNode, cores, memGiB, postgres, packages, rounds, targetMs, date } = env;

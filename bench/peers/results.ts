@@ -82,7 +82,7 @@ export interface Memory {
 export const OURS = "ours";
 
 /** By hand and without features: bounds of what is attainable, and no peers. */
-const BOUNDS: ReadonlySet<string> = new Set(["floor", "floor-full"]);
+const BOUNDS: ReadonlySet<string> = new Set(["floor", "floor-full", "floor-records"]);
 
 export function isPeer(contender: string): boolean {
   return contender !== OURS && !BOUNDS.has(contender);

@@ -34,7 +34,7 @@ function openLedger({ store, file, url }) {
   return createLedger(store === "memory" ? "memory:" : `sqlite:${file}`);
 }
 
-function createAgent(script, env) {
+export function createAgent(script, env) {
   const model = {
     name: "script",
     async *generate({ contents }) {
