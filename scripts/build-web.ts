@@ -17,11 +17,11 @@ export function buildWeb(): number {
   return status;
 }
 
-/** Another process may put its own there between the two steps; then that one has to go first. */
+/** Another process may put its own there during or between the two steps; then that one has to go first. */
 function putInPlace(built: string): void {
   for (let tries = 1; ; tries += 1) {
-    rmSync(TARGET, { recursive: true, force: true });
     try {
+      rmSync(TARGET, { recursive: true, force: true });
       renameSync(built, TARGET);
       return;
     } catch (error) {
