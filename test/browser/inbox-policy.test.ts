@@ -31,7 +31,7 @@ test("an administrator replays a policy, sees what it would change, and is told 
   await button("Replay").click();
   const result = page.getByRole("region", { name: "Result" });
   await result.getByText("Would newly deny once").waitFor();
-  expect(await result.innerText()).toContain("1 calls judged.");
+  expect(await result.innerText()).toContain("1 call was judged.");
   await result.getByText("for example").click();
   expect(await result.getByRole("link").getAttribute("href")).toContain(encodeURIComponent(id));
   expect(await lookAt(page, { state: "policy", sizes: ["phone", "desktop"] })).toEqual([]);

@@ -12,7 +12,7 @@ export function ReplayResult({ report }: { readonly report: ReplayReport }): Rea
   return (
     <section className="replay-result" aria-label="Result">
       <p>
-        {calls} calls judged.
+        {calls === 1 ? "1 call was judged." : `${calls} calls were judged.`}
         {complete ? null : (
           <>
             {" "}
