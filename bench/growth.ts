@@ -1,4 +1,6 @@
-import { Engine, type Ledger } from "../src/engine/index.ts";
+import { Engine, type Ledger, oneApproval } from "../src/engine/index.ts";
+import { viewersOf } from "../src/engine/people/index.ts";
+import { FULL } from "../test/support/ledger/full-session.ts";
 import { loadedPending, loadedSession, loadHistory, loadPending } from "./bulk-load.ts";
 import { openLedger, ScriptedAgent } from "./contenders/engine.ts";
 import { TOOL } from "./scenario.ts";
@@ -32,6 +34,11 @@ interface Subject {
 
 const EVENTS_PER_CYCLE = 6;
 const PAGE_LIMIT = 50;
+/** As whom somebody in 20 groups looks: some have few questions, one has a quarter of them, one all. */
+const IN_GROUPS = viewersOf({
+  requirements: oneApproval("requester"),
+  requesters: [FULL.busyUser, ...Array.from({ length: 18 }, (_, n) => `user-${n}`)],
+});
 
 /**
  * All sizes in one process, sample by sample in turn: they share compiled code, and whatever slows the machine
@@ -142,14 +149,20 @@ function pendingSubject(size: number, timed: Timed): Subject {
         replaced.set(place, await ask());
         return us;
       },
-      "inbox page": async () => {
-        const began = performance.now();
-        const page = await ledger.confirmations({ state: "open", tool: TOOL }, { limit: PAGE_LIMIT });
-        const us = (performance.now() - began) * 1_000;
-        if (page.items.length === 0) throw new Error("The inbox page was empty.");
-        return us;
-      },
+      "inbox page": () => readPage(ledger, { tool: TOOL }),
+      "inbox page of a person in 20 groups": () => readPage(ledger, { viewers: IN_GROUPS }),
     },
     close: () => timed.close(),
   };
+}
+
+async function readPage(
+  ledger: Ledger,
+  filter: { readonly tool: string } | { readonly viewers: readonly string[] },
+): Promise<number> {
+  const began = performance.now();
+  const page = await ledger.confirmations({ state: "open", ...filter }, { limit: PAGE_LIMIT });
+  const us = (performance.now() - began) * 1_000;
+  if (page.items.length === 0) throw new Error("The inbox page was empty.");
+  return us;
 }

@@ -133,11 +133,12 @@ export interface ReplayReport {
   readonly newlyAsks: ReplayDifference;
   readonly newlyDenies: ReplayDifference;
   readonly stopsDenying: ReplayDifference;
-  /** Exceptions that past decisions support. Nothing is changed. */
+  /** Exceptions and grants that past decisions support. Nothing is changed. */
   readonly suggestions: readonly {
     readonly rule: string;
     readonly tool: string;
-    readonly unless: string;
+    readonly unless?: string;
+    readonly grants?: string;
     readonly approvals: number;
   }[];
 }

@@ -1,4 +1,5 @@
-import type { PolicyCall, PolicyNote, PolicySource } from "../engine/index.ts";
+import type { PolicyCall, PolicyNote, PolicySource, PolicyVerdict } from "../engine/index.ts";
+import { GrantHistory, type GrantSuggestion } from "./suggest-grants.ts";
 
 /** A past call: what the rules said then, and what people decided. */
 export interface PastCall {
@@ -23,8 +24,10 @@ export interface Difference {
   readonly examples: readonly string[];
 }
 
-/** An exception that past decisions support. It is never applied automatically. */
-export interface Suggestion {
+/** An exception or a grant that past decisions support. It is never applied automatically. */
+export type Suggestion = ExceptionSuggestion | GrantSuggestion;
+
+export interface ExceptionSuggestion {
   readonly rule: string;
   readonly tool: string;
   readonly unless: string;
@@ -56,6 +59,7 @@ export class Backtest {
   readonly #newlyDenies = new Tally();
   readonly #stopsDenying = new Tally();
   readonly #series = new Map<string, Series>();
+  readonly #grants = new GrantHistory();
   #calls = 0;
 
   constructor(policy: PolicySource) {
@@ -73,11 +77,16 @@ export class Backtest {
     else if (past.was === "ran") {
       if (asks.length > 0) this.#newlyAsks.add(past);
     } else if (asks.length === 0 && onlyRulesAsked(past)) this.#stopsAsking.add(past);
-    if (past.was === "asked") for (const { rule } of asks) if (rule !== undefined) this.#note(rule, past);
+    if (past.was !== "asked") return;
+    for (const { rule } of asks) if (rule !== undefined) this.#note(rule, past);
+    this.#noteGrant(asks, past);
   }
 
   report(): BacktestReport {
-    const suggestions = [...this.#series.values()].flatMap((series) => suggestionFrom(series) ?? []);
+    const suggestions: readonly Suggestion[] = [
+      ...[...this.#series.values()].flatMap((series) => suggestionFrom(series) ?? []),
+      ...this.#grants.suggestions(),
+    ];
     return {
       calls: this.#calls,
       stopsAsking: this.#stopsAsking.told(),
@@ -86,6 +95,13 @@ export class Backtest {
       stopsDenying: this.#stopsDenying.told(),
       suggestions: suggestions.toSorted((a, b) => b.approvals - a.approvals).slice(0, MOST_SUGGESTIONS),
     };
+  }
+
+  // Nothing can be granted where somebody else asks, too.
+  #noteGrant(asks: readonly PolicyVerdict[], past: PastCall): void {
+    const [only, ...others] = asks;
+    if (only?.rule === undefined || only.grants !== undefined || others.length > 0) return;
+    if (onlyRulesAsked(past)) this.#grants.add(only.rule, past);
   }
 
   // Which values of a number people approved and denied, for each rule and tool.
@@ -113,7 +129,7 @@ interface Series {
 }
 
 // Up to the ninth tenth of what people approved, and only below everything that they denied.
-function suggestionFrom({ rule, tool, name, approved, denied }: Series): Suggestion | undefined {
+function suggestionFrom({ rule, tool, name, approved, denied }: Series): ExceptionSuggestion | undefined {
   const least = Math.min(...denied);
   const below = approved.filter((value) => value >= 0 && value < least).toSorted((a, b) => a - b);
   const most = below[Math.ceil(below.length * 0.9) - 1];

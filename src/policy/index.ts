@@ -9,6 +9,7 @@ export {
   Backtest,
   type BacktestReport,
   type Difference,
+  type ExceptionSuggestion,
   type PastCall,
   type Suggestion,
 } from "./backtest.ts";
@@ -16,3 +17,4 @@ export { policySchema } from "./json-schema.ts";
 export { LivePolicy } from "./live-policy.ts";
 export { checkPolicy, type PolicyReport, parsePolicy } from "./load.ts";
 export type { PolicySurroundings } from "./read-policy.ts";
+export type { GrantSuggestion } from "./suggest-grants.ts";

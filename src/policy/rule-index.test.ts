@@ -3,9 +3,13 @@ import type { PolicyCall } from "../engine/index.ts";
 import { parsePolicy } from "./index.ts";
 import { exampleCall } from "./testing/example-call.ts";
 
+function denying(match: object): string {
+  return `rules: [{ id: a, match: ${JSON.stringify(match)}, then: deny }]`;
+}
+
 /** Does a rule with this `match` deny the call? */
 function denies(match: object, call: Partial<PolicyCall>): boolean {
-  const policy = parsePolicy("p", JSON.stringify({ rules: [{ id: "a", match, then: "deny" }] }));
+  const policy = parsePolicy("p", denying(match));
   return [policy.judge(exampleCall(call)) ?? []].flat().length > 0;
 }
 
@@ -51,8 +55,7 @@ test("a pattern with many stars is compared in bounded time", () => {
 });
 
 test("names that are joined the same way are told apart, also when one was judged before", () => {
-  const rules = [{ id: "a", match: { tool: "pay", app: 'x","y' }, then: "deny" }];
-  const policy = parsePolicy("p", JSON.stringify({ rules }));
+  const policy = parsePolicy("p", denying({ tool: "pay", app: 'x","y' }));
   const judged = (app: string, agent: string): number =>
     [policy.judge(exampleCall({ app, agent })) ?? []].flat().length;
   expect(judged("x", 'y","z')).toBe(0);
@@ -69,10 +72,7 @@ test("a rule about a server is about no tool without one, nor about a remote age
 });
 
 test("whoever made up more names than are remembered gets no other rules", () => {
-  const policy = parsePolicy(
-    "p",
-    JSON.stringify({ rules: [{ id: "a", match: { tool: "pay" }, then: "deny" }] }),
-  );
+  const policy = parsePolicy("p", denying({ tool: "pay" }));
   for (let i = 0; i < 2_500; i++) policy.judge(exampleCall({ agent: `agent-${i}`, tool: "look" }));
   expect(policy.judge(exampleCall())).toMatchObject([{ rule: "a" }]);
 });

@@ -528,6 +528,8 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "Backtest",
     "BacktestReport",
     "Difference",
+    "ExceptionSuggestion",
+    "GrantSuggestion",
     "LivePolicy",
     "PastCall",
     "PolicyReport",

@@ -38,7 +38,13 @@ export const replayReportSchema: z.ZodType = z
     newlyDenies: difference,
     stopsDenying: difference,
     suggestions: z.array(
-      z.object({ rule: z.string(), tool: z.string(), unless: z.string(), approvals: z.int() }),
+      z.object({
+        rule: z.string(),
+        tool: z.string(),
+        unless: z.string().optional().openapi({ description: "An exception that the rule could have." }),
+        grants: z.string().optional().openapi({ description: "Grants that the rule could allow." }),
+        approvals: z.int().openapi({ description: "How many questions it would have saved, all approved." }),
+      }),
     ),
   })
   .openapi("PolicyReplayReport");

@@ -16,8 +16,8 @@ export const policyReplay: Command = {
   about:
     "Reads the journal and prints what the policy would have changed: questions that would not be asked, and how people had decided " +
     "them; calls that ran and would now be asked about or denied. It changes nothing. Rules see the arguments and roles of " +
-    "that time, but the current session state. Calls whose content was erased are left out. Suggested exceptions are only printed: " +
-    "limits below everything that people denied, from at least 20 approvals.",
+    "that time, but the current session state. Calls whose content was erased are left out. Suggestions are only printed: " +
+    "exceptions below everything that people denied, and grants of at most an hour and 20 calls where nothing was denied; each from at least 20 approvals.",
   words: { names: ["FILE"] },
   flags: {
     since: { type: "string", value: "AGE", help: `how far back, for example 12h or 30d (${DEFAULT_SINCE})` },
@@ -48,9 +48,11 @@ function print(output: Output, report: BacktestReport): void {
   line(output, "would stop denying", report.stopsDenying);
   if (report.suggestions.length === 0) return;
   output.line();
-  output.line(output.style("bold", "exceptions that history supports"));
-  for (const { rule, tool, unless, approvals } of report.suggestions)
-    output.line(`  ${inert(rule)} (${inert(tool)}), ${approvals} approved:  unless: ${inert(unless)}`);
+  output.line(output.style("bold", "exceptions and grants that history supports"));
+  for (const { rule, tool, approvals, ...suggested } of report.suggestions) {
+    const [[name, text] = ["", ""]] = Object.entries(suggested);
+    output.line(`  ${inert(rule)} (${inert(tool)}), ${approvals} approved:  ${name}: ${inert(text)}`);
+  }
 }
 
 function line(output: Output, what: string, { count, approved, denied, examples }: Difference): void {

@@ -27,14 +27,17 @@ export function ReplayResult({ report }: { readonly report: ReplayReport }): Rea
       <Difference what="Would stop denying" found={stopsDenying} />
       {suggestions.length === 0 ? null : (
         <>
-          <h2>Exceptions that history supports</h2>
+          <h2>Exceptions and grants that history supports</h2>
           <p className="muted">Nothing is changed. Copy what you want into the file.</p>
           <ul>
-            {suggestions.map(({ rule, tool, unless, approvals }) => (
-              <li key={`${rule} ${tool} ${unless}`}>
+            {suggestions.map(({ rule, tool, unless, grants, approvals }) => (
+              <li key={`${rule} ${tool} ${unless ?? grants}`}>
                 <Words text={`${rule} (${tool}), ${approvals} approved: `} maxLength={300} />
                 <code>
-                  <Words text={`unless: ${unless}`} maxLength={300} />
+                  <Words
+                    text={unless === undefined ? `grants: ${grants}` : `unless: ${unless}`}
+                    maxLength={300}
+                  />
                 </code>
               </li>
             ))}
