@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
+import { keepPicture } from "../support/browser/look.ts";
 import { secretsIn, startMailScene } from "../support/mail/mail-scene.ts";
 import { useResources } from "../support/resources.ts";
 
@@ -30,6 +31,7 @@ test("somebody opens the link of a mail, reads all of it, and approves", async (
   expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   expect(await scene.status(id)).toBe("requested");
+  await keepPicture(page, "mail-link", "mail-link.png");
   await page.getByLabel(/^Reason/).fill("read it");
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByRole("heading", { name: /^Approved/ }).waitFor();

@@ -47,7 +47,8 @@ export async function lookAt(page: Page, { state, sizes, kept = {} }: Looking): 
   return faults;
 }
 
-async function keepPicture(page: Page, name: string, kept: string | undefined): Promise<void> {
+/** Where PICTURES is set, stores a picture of the page there and, if it has a name in docs/images, there too. */
+export async function keepPicture(page: Page, name: string, kept: string | undefined): Promise<void> {
   const folder = process.env["PICTURES"];
   if (folder === undefined) return;
   const png = await page.screenshot({ animations: "disabled", caret: "hide" });
