@@ -33,34 +33,27 @@ async function mailOf(held: HeldQuestions, notices: readonly Notice[]): Promise<
 }
 
 test.each([
-  ["a question", ["reimburse"], "Tool", 1, "mail.png"],
-  [
-    "what was held back",
-    ["reimburse", "delete_files", "book_travel"],
-    "3 calls wait for your decision.",
-    3,
-    "mail-digest.png",
-  ],
-] as const)(
-  "the mail about %s is readable, loads nothing and runs nothing",
-  async (_what, tools, words, links, picture) => {
-    const held = await holdQuestions(resources, tools);
-    const notices = held.notices.map((notice) => ({
-      ...notice,
-      about: { ...notice.about, ...(links === 1 ? ASKED : {}) },
-    }));
-    const html = await mailOf(held, notices);
-    const { page, errors, foreign } = await newPage({ viewport: { width: 640, height: 480 } });
-    await page.setContent(html);
-    await page.getByText(words).first().waitFor();
-    const hrefs = await page
-      .getByRole("link")
-      .evaluateAll((found) => found.map((link) => link.getAttribute("href")));
-    expect(hrefs).toHaveLength(links);
-    for (const href of hrefs) expect(href).toMatch(/^https:\/\/approvals\.example\/#\/confirmations\//);
-    expect(await page.locator("script, img, iframe, link").count()).toBe(0);
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    expect([errors, foreign]).toEqual([[], []]);
-    await keepPicture(page, picture.replace(".png", ""), picture);
+  { what: "a question", tools: ["reimburse"], words: "Tool", picture: "mail" },
+  {
+    what: "what was held back",
+    tools: ["reimburse", "delete_files", "book_travel"],
+    words: "3 calls wait for your decision.",
+    picture: "mail-digest",
   },
-);
+])("the mail about $what is readable, loads nothing and runs nothing", async ({ tools, words, picture }) => {
+  const held = await holdQuestions(resources, tools);
+  const shown = tools.length === 1 ? ASKED : {};
+  const notices = held.notices.map((notice) => ({ ...notice, about: { ...notice.about, ...shown } }));
+  const html = await mailOf(held, notices);
+  const { page, errors, foreign } = await newPage({ viewport: { width: 640, height: 480 } });
+  await page.setContent(html);
+  await page.getByText(words).first().waitFor();
+  const links = await page.getByRole("link").all();
+  expect(links).toHaveLength(tools.length);
+  for (const link of links)
+    expect(await link.getAttribute("href")).toMatch(/^https:\/\/approvals\.example\/#\/confirmations\//);
+  expect(await page.locator("script, img, iframe, link").count()).toBe(0);
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  expect([errors, foreign]).toEqual([[], []]);
+  await keepPicture(page, picture, `${picture}.png`);
+});
