@@ -63,6 +63,8 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   await dialog.waitFor({ state: "detached" });
   await page.locator(".row-link").first().waitFor();
   await open(id);
+  // The page has said that the card was seen, so nothing else meets the login that ended before the decision does.
+  await card.getByText("Seen by ana").first().waitFor();
   await button(/^Reject…/).click();
   await page.getByLabel(/^Reason/).fill("a reason that took long to write");
   await page.context().clearCookies();
