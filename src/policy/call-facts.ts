@@ -14,19 +14,37 @@ export interface CallFacts {
 }
 
 export function factsOf(call: PolicyCall, zone: TimeZone): CallFacts {
-  let time: LocalTime | undefined;
-  return {
-    args: call.args,
-    state: call.state,
-    agent: call.agent,
-    app: call.app,
-    tool: { name: call.tool, server: call.source ?? "", annotations: call.annotations ?? {} },
-    user: { id: call.user, roles: call.roles, authenticated: call.authenticated },
-    get time() {
-      time ??= zone.at(call.at);
-      return time;
-    },
-  };
+  return new FactsOfCall(call, zone);
+}
+
+/** A class, because an object with a getter of its own takes long to make. */
+class FactsOfCall implements CallFacts {
+  readonly args: JsonObject;
+  readonly state: JsonObject;
+  readonly agent: string;
+  readonly app: string;
+  readonly tool: CallFacts["tool"];
+  readonly user: CallFacts["user"];
+  readonly #at: number;
+  readonly #zone: TimeZone;
+  #time: LocalTime | undefined;
+
+  constructor(call: PolicyCall, zone: TimeZone) {
+    this.args = call.args;
+    this.state = call.state;
+    this.agent = call.agent;
+    this.app = call.app;
+    this.tool = { name: call.tool, server: call.source ?? "", annotations: call.annotations ?? {} };
+    this.user = { id: call.user, roles: call.roles, authenticated: call.authenticated };
+    this.#at = call.at;
+    this.#zone = zone;
+  }
+
+  /** Most conditions do not read it. */
+  get time(): LocalTime {
+    this.#time ??= this.#zone.at(this.#at);
+    return this.#time;
+  }
 }
 
 const LONGEST_FACT = 500;
@@ -86,6 +104,7 @@ export function valueAt(from: unknown, members: readonly string[]): unknown {
 }
 
 function short(value: unknown): JsonValue {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return value;
   const text = JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part));
   if (text.length <= LONGEST_FACT) return JSON.parse(text) as JsonValue;
   return `${text.slice(0, LONGEST_FACT).toWellFormed()}…`;

@@ -159,15 +159,14 @@ function needsState(policy: Policy | PolicySource): boolean {
 function describe(rules: GateRules, { tool, args, subject }: RuledCall, state: JsonObject): PolicyCall {
   const { app, agent, user, requesters, asker, session } = subject;
   const { annotations } = tool.definition;
-  return {
+  const { source } = tool;
+  const about = {
     entryPoint: rules.entryPoint,
     app,
     agent,
     tool: tool.name,
     args,
     shown: tool.secrets.length === 0 ? args : redact(args, tool.secrets),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(tool.source === undefined ? {} : { source: tool.source }),
     user,
     requesters,
     roles: asker?.roles ?? [],
@@ -175,5 +174,11 @@ function describe(rules: GateRules, { tool, args, subject }: RuledCall, state: J
     session: session.id,
     state,
     at: rules.now(),
+  };
+  if (annotations === undefined && source === undefined) return about;
+  return {
+    ...about,
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(source === undefined ? {} : { source }),
   };
 }
