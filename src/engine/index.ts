@@ -333,7 +333,9 @@ export {
   withdrawTurn,
 } from "./questions/index.ts";
 export {
+  type ErasedPerson,
   erasePerson,
+  type PersonalItems,
   type PersonErased,
   type Planned,
   planRetention,

@@ -2,12 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { PERSONAL_ITEMS } from "../../retention/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
-import { placeHold } from "../holds/index.ts";
+import { placeHold, releaseHold } from "../holds/index.ts";
 import { partsOf } from "../index.ts";
-import { toPrincipal } from "../people/index.ts";
+import { toPrincipal, userOfCaller } from "../people/index.ts";
+import { killableEngine } from "../testing/execution.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 import { erasePerson, type PersonErased } from "./index.ts";
 
@@ -30,8 +32,7 @@ async function open(url = `sqlite:${join(folder, "ledger.db")}`): Promise<Engine
 }
 
 function erase(engine: Engine, others = false): Promise<PersonErased> {
-  const itemKinds = ["token", "notification-settings", "state of user"];
-  return erasePerson(partsOf(engine), { user: NAME, decider, others, itemKinds });
+  return erasePerson(partsOf(engine), { user: NAME, decider, others, items: PERSONAL_ITEMS });
 }
 
 /** All that is in the files of the ledger. */
@@ -107,6 +108,41 @@ describe("erasing a person", () => {
     const approved = await tryApprove(engine, asked.confirmation.id, { by: zeb });
     if (approved.ok) expect(await approved.finished).toMatchObject({ status: "succeeded" });
     expect(await erase(engine, true)).toMatchObject({ sessions: 1, left: [] });
+  });
+
+  test("leaves the state of a user whose session was left, and removes it with that session", async () => {
+    const engine = await open("memory:");
+    for (const app of ["bank", "shop"])
+      await engine.createSession({ app, user: NAME, id: "s1" }, { "user:mood": "good" });
+    const hold = await placeHold(partsOf(engine), { on: "app", name: "bank", reason: "case 7" }, decider);
+    expect(await erase(engine)).toMatchObject({ sessions: 1, items: 1, left: [{}] });
+    const states = await engine.ledger.items.list("state of user");
+    expect(states.items).toMatchObject([{ id: JSON.stringify(["bank", NAME]) }]);
+    await releaseHold(partsOf(engine), { id: hold.id, reason: "closed" }, decider);
+    expect(await erase(engine)).toMatchObject({ sessions: 1, items: 1, left: [] });
+    expect(await engine.ledger.items.list("state of user")).toMatchObject({ items: [] });
+  });
+
+  test("removes the state of the sessions of their calls too", async () => {
+    const engine = await open("memory:");
+    const name = { app: "bank", user: userOfCaller(NAME), id: "s1" };
+    await engine.createSession(name, { "user:mood": "good" });
+    expect(await erase(engine)).toMatchObject({ sessions: 1, items: 1 });
+  });
+
+  test("removes items again if one changed meanwhile, and tells of them once", async () => {
+    const ledger = await createLedger("memory:", { clock: new ManualClock() });
+    await ledger.items.put({ kind: "token", id: "t1", value: { user: NAME } }, 0);
+    const { engine, watched } = killableEngine(ledger, new ManualClock());
+    onTestFinished(() => engine.close());
+    watched.intercept("commit", async (pass) => {
+      await ledger.items.put({ kind: "token", id: "t1", value: { user: NAME, lastUsedDay: 1 } }, 1);
+      return pass();
+    });
+    expect(await erase(engine)).toMatchObject({ items: 1 });
+    expect(await ledger.items.get("token", "t1")).toBeUndefined();
+    const records = await ledger.journal.records({ after: 0, limit: 10 });
+    expect(records.map(({ kind }) => kind)).toEqual(["person-erased"]);
   });
 
   test("is refused while a hold is on them, and leaves what another hold keeps", async () => {

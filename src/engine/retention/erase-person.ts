@@ -1,12 +1,25 @@
-import { isJsonArray, isJsonObject, type JsonValue } from "../../protocol/index.ts";
+import type { JsonValue } from "../../protocol/index.ts";
 import { erasedUser } from "../common/index.ts";
 import { type Decider, refusalError } from "../decisions/index.ts";
 import { actor, allHolds, diaryDraft, isDiary, RETENTION_DIARY, underHold } from "../holds/index.ts";
 import { mentionsIn } from "../journal/index.ts";
-import { type SessionRecord, transact } from "../ledger/index.ts";
+import { type Draft, type SessionRecord, type StoredItem, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { userOfCaller } from "../people/index.ts";
 import { eraseFinished } from "../sessions/index.ts";
+
+/** Somebody who is erased, and what the ledger calls them from then on. */
+export interface ErasedPerson {
+  readonly user: string;
+  readonly pseudonym: string;
+}
+
+/** A kind of items outside of sessions that may be a person's. */
+export interface PersonalItems {
+  readonly kind: string;
+  /** What is left of an item's value: the very same if it does not name them, nothing if all of it is theirs. */
+  readonly without: (item: StoredItem, person: ErasedPerson) => JsonValue | undefined;
+}
 
 /** Whom to erase, and how far. */
 export interface PersonErasure {
@@ -14,8 +27,8 @@ export interface PersonErasure {
   readonly decider: Decider;
   /** Erases also the finished sessions of others in which they asked or decided. */
   readonly others: boolean;
-  /** The kinds of items outside of sessions that may name a person. */
-  readonly itemKinds: readonly string[];
+  /** What else may be theirs, beside sessions and the state of the user. */
+  readonly items: readonly PersonalItems[];
   readonly onProgress?: (sessions: number) => void;
 }
 
@@ -24,6 +37,7 @@ export interface PersonErased {
   /** What the journal calls them. */
   readonly person: string;
   readonly sessions: number;
+  /** Items that were removed, or no longer name them. */
   readonly items: number;
   /** Finished sessions of others that name them, which were left. */
   readonly named: number;
@@ -41,7 +55,7 @@ const PAGE = 100;
 export async function erasePerson(parts: EngineParts, wanted: PersonErasure): Promise<PersonErased> {
   await parts.ready();
   const { ledger } = parts;
-  const { user, itemKinds, onProgress } = wanted;
+  const { user, onProgress } = wanted;
   const hold = (await allHolds(ledger)).find(({ on, name }) => on === "user" && name === user);
   if (hold !== undefined) throw refusalError(underHold(hold));
   const erasure = new Erasure(parts, wanted);
@@ -53,9 +67,7 @@ export async function erasePerson(parts: EngineParts, wanted: PersonErasure): Pr
     if (next === undefined) break;
     cursor = next;
   }
-  const items = await removeItems(parts, itemKinds, user);
-  const erased: PersonErased = { ...erasure.report, items };
-  await note(parts, erased, wanted.decider);
+  const erased = await erasure.end();
   await ledger.tidy();
   return erased;
 }
@@ -64,6 +76,8 @@ class Erasure {
   readonly #parts: EngineParts;
   readonly #wanted: PersonErasure;
   readonly #names: ReadonlyMap<string, string>;
+  /** State that sessions which were left still use. */
+  readonly #inUse = new Set<string>();
   readonly #left: { readonly session: string; readonly why: string }[] = [];
   sessions = 0;
   #named = 0;
@@ -76,15 +90,23 @@ class Erasure {
     this.#names = new Map(logins.map((name) => [name, erasedUser(digestKey, name)]));
   }
 
-  get report(): Omit<PersonErased, "items"> {
-    const person = this.#names.get(this.#wanted.user) ?? "";
-    return { person, sessions: this.sessions, named: this.#named, left: this.#left };
+  /** Removes what is theirs outside of sessions, in the commit that tells of all of it. */
+  end(): Promise<PersonErased> {
+    const { user, decider } = this.#wanted;
+    const person = this.#names.get(user) ?? "";
+    const [sessions, left] = [this.sessions, this.#left];
+    return transact<PersonErased>(this.#parts, { session: RETENTION_DIARY }, async (snapshot) => {
+      const draft = diaryDraft(this.#parts, snapshot);
+      const items = await this.#removeItems(draft, { user, pseudonym: person });
+      draft.journal("person-erased", { person, sessions, items, left: left.length, ...actor(decider) });
+      return { draft, value: { person, sessions, items, named: this.#named, left } };
+    });
   }
 
   async take(session: SessionRecord): Promise<void> {
     if (isDiary(session)) return;
     const isOwn = this.#names.has(session.user);
-    if (isOwn || (await this.#isErasedToo(session))) await this.#erase(session.key);
+    if (isOwn || (await this.#isErasedToo(session))) await this.#erase(session);
     // What is left of an erased session still says who asked and who decided.
     if (isOwn || session.deletedAt !== undefined) await this.#anonymise(session.key);
   }
@@ -98,57 +120,61 @@ class Erasure {
     return false;
   }
 
-  async #erase(key: string): Promise<void> {
+  async #erase({ key, app, user }: SessionRecord): Promise<void> {
     const erased = await eraseFinished(this.#parts, key, this.#wanted.decider.by.id);
-    if (erased.ok) this.sessions += 1;
-    else this.#left.push({ session: key, why: erased.message });
-    if (erased.ok) await this.#anonymise(key);
+    if (erased.ok) {
+      this.sessions += 1;
+      await this.#anonymise(key);
+      return;
+    }
+    this.#left.push({ session: key, why: erased.message });
+    this.#inUse.add(stateId(app, user));
   }
 
   async #anonymise(key: string): Promise<void> {
     await this.#parts.ledger.anonymise(key, this.#names);
   }
-}
 
-async function removeItems({ ledger }: EngineParts, kinds: readonly string[], user: string): Promise<number> {
-  let removed = 0;
-  for (const kind of kinds) {
-    for (let cursor: string | undefined; ; ) {
-      const page = await ledger.items.list(kind, {
-        limit: PAGE,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      for (const item of page.items)
-        if ((names(item.value, user) || names(idOf(item.id), user)) && (await ledger.items.remove(item)))
-          removed += 1;
-      if (page.next === undefined) break;
-      cursor = page.next;
+  async #removeItems(draft: Draft, person: ErasedPerson): Promise<number> {
+    let changed = 0;
+    for (const { kind, without } of [this.#states, ...this.#wanted.items]) {
+      for await (const item of itemsOf(this.#parts, kind)) {
+        const { version: read, value: before, ...rest } = item;
+        const value = without(item, person);
+        if (value === before) continue;
+        draft.write({
+          kind: "item",
+          item: value === undefined ? { kind, id: item.id } : { ...rest, value },
+          read,
+        });
+        changed += 1;
+      }
     }
+    return changed;
   }
-  return removed;
-}
 
-/** The id of an item may be a list of names, as JSON. */
-function idOf(id: string): JsonValue {
-  try {
-    return JSON.parse(id) as JsonValue;
-  } catch {
-    return id;
+  /** The state that the sessions of one app and user share. */
+  readonly #states: PersonalItems = {
+    kind: "state of user",
+    without: ({ id, value }) => (this.#isTheirState(id) && !this.#inUse.has(id) ? undefined : value),
+  };
+
+  #isTheirState(id: string): boolean {
+    const [app, user] = JSON.parse(id) as readonly string[];
+    return app !== undefined && user !== undefined && this.#names.has(user);
   }
 }
 
-function names(value: JsonValue, user: string): boolean {
-  if (isJsonArray(value)) return value.some((one) => names(one, user));
-  if (isJsonObject(value))
-    return Object.entries(value).some(([name, one]) => name === user || names(one, user));
-  return value === user;
+/** What a ledger calls the state of a user in an app. */
+function stateId(app: string, user: string): string {
+  return JSON.stringify([app, user]);
 }
 
-async function note(parts: EngineParts, erased: PersonErased, decider: Decider): Promise<void> {
-  const { person, sessions, items, left } = erased;
-  await transact<void>(parts, { session: RETENTION_DIARY }, (snapshot) => {
-    const draft = diaryDraft(parts, snapshot);
-    draft.journal("person-erased", { person, sessions, items, left: left.length, ...actor(decider) });
-    return { draft, value: undefined };
-  });
+async function* itemsOf({ ledger }: EngineParts, kind: string): AsyncGenerator<StoredItem> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await ledger.items.list(kind, { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    yield* page.items;
+    if (page.next === undefined) return;
+    cursor = page.next;
+  }
 }

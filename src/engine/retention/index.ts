@@ -6,7 +6,7 @@
  */
 
 export type { Planned } from "./aged-content.ts";
-export { erasePerson, type PersonErased } from "./erase-person.ts";
+export { type ErasedPerson, erasePerson, type PersonalItems, type PersonErased } from "./erase-person.ts";
 export { planRetention } from "./plan.ts";
 export { readProgress } from "./progress.ts";
 export type { RetentionRules } from "./rules.ts";

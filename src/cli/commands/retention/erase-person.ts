@@ -38,7 +38,7 @@ export const erasePersonCommand: Command = {
         user,
         decider,
         others: flags.has("others"),
-        itemKinds: PERSONAL_ITEMS,
+        items: PERSONAL_ITEMS,
         onProgress: (count) => progress.show(`${count} sessions erased …`),
       }).finally(() => progress.end());
       if (flags.has("json")) output.json({ ...erased });
