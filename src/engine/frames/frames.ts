@@ -9,6 +9,7 @@ import {
   type FrameRecord,
   type Judge,
   type Known,
+  leavesToOthers,
   type Snapshot,
   stateWrites,
   transact,
@@ -115,13 +116,13 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
     const stepping =
       end.successor === undefined
         ? await writeReturn(parts, draft, { frame, end, last })
-        : await writeSuccessor(parts, draft, { frame, successor: end.successor });
+        : await writeSuccessor(parts, draft, { frame, successor: end.successor, last });
     return { draft, value: { ok: true, draft, ...(stepping === undefined ? {} : { stepping }) } };
   };
   const finished = await transact(parts, { frame: step.id }, judge, knownStep(parts, step));
   const { ok, stepping, draft } = finished;
   if (stepping !== undefined) parts.executions.step(stepping);
-  else cacheRest(parts, step, { draft, asked: [] });
+  else if (end.successor === undefined) cacheRest(parts, step, { draft, asked: [] });
   await stepReadyFrames(parts, step.session, draft);
   return ok;
 }
@@ -138,9 +139,10 @@ async function writeSuccessor(
   {
     frame,
     successor,
-  }: { readonly frame: FrameRecord; readonly successor: NonNullable<FrameEnd["successor"]> },
-): Promise<FrameRecord> {
-  const owner = await parts.lease.hold();
+    last,
+  }: Pick<Return, "frame" | "last"> & { readonly successor: NonNullable<FrameEnd["successor"]> },
+): Promise<FrameRecord | undefined> {
+  const owner = await ownerOfNew(parts, draft, last);
   const { parentFrame, parentCall, branch } = frame;
   const { cursor = {}, ...agent } = successor;
   const next: FrameRecord = {
@@ -153,10 +155,26 @@ async function writeSuccessor(
     ...(parentFrame === undefined ? {} : { parentFrame }),
     ...(parentCall === undefined ? {} : { parentCall }),
     cursor,
-    owner,
+    ...firstStatus(owner),
   };
-  draft.claimedBy(owner).insertFrame(next);
-  return next;
+  draft.insertFrame(next);
+  return owner === undefined ? undefined : next;
+}
+
+/** Claims new frames for this process; undefined if they must be left to whoever may step them later. */
+async function ownerOfNew(
+  parts: EngineParts,
+  draft: Draft,
+  last: Conflict | undefined,
+): Promise<string | undefined> {
+  if (leavesToOthers(last)) return undefined;
+  const owner = await parts.lease.hold();
+  draft.claimedBy(owner);
+  return owner;
+}
+
+function firstStatus(owner: string | undefined): Pick<FrameRecord, "status" | "owner"> {
+  return owner === undefined ? { status: "ready" } : { status: "stepping", owner };
 }
 
 interface Return {
@@ -212,7 +230,7 @@ export interface SpawnInput {
 }
 
 /**
- * Starts child frames of a frame, which waits for all of them, and steps them here. False if this process no longer
+ * Starts child frames of a frame, which waits for all of them, and steps them here if they may start now. False if this process no longer
  * owns the frame.
  */
 export async function spawnFrames(
@@ -223,14 +241,14 @@ export async function spawnFrames(
   const spawned = await transact<readonly FrameRecord[] | undefined>(
     parts,
     { frame: step.id },
-    async (snapshot) => {
+    async (snapshot, last) => {
       if (!isOurs(snapshot, step)) return { value: undefined };
       const { frame, now, session } = snapshot;
-      const owner = await parts.lease.hold();
-      const draft = new Draft(parts, now, session).claimedBy(owner);
+      const draft = new Draft(parts, now, session);
+      const owner = await ownerOfNew(parts, draft, last);
       const made = children.map((child) => ({
         ...newFrame({ ...child, id: newFrameId(parts, frame.session, now), parent: frame }),
-        owner,
+        ...firstStatus(owner),
       }));
       const update = {
         owner: null,
@@ -248,7 +266,7 @@ export async function spawnFrames(
       return { draft, value: made };
     },
   );
-  for (const child of spawned ?? []) parts.executions.step(child);
+  for (const child of spawned ?? []) if (child.owner !== undefined) parts.executions.step(child);
   await stepReadyFrames(parts, step.session);
   return spawned !== undefined;
 }

@@ -25,6 +25,7 @@ import {
   type IdempotentRequest,
   type Judge,
   type Known,
+  leavesToOthers,
   type Plan,
   type PolicyNote,
   type Recalled,
@@ -220,13 +221,24 @@ export async function recordTurn(
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
     const granted = await applyGrants(parts, draft, { frame, calls: input.calls });
     const calls = await withinLimits(parts, session, granted);
-    const record = writeTurn(parts, draft, { session, frame, calls });
+    const record = writeTurn(parts, draft, { session, frame, calls, last });
+    // Its calls may not start now. Nothing of the turn is stored, and the same step is taken later.
+    if (last === "suspended" && record.claimed.length > 0) return yieldStep(parts, snapshot);
     checkRoom(parts, draft);
     return { draft, value: { record, draft } };
   };
   const turn = await transact(parts, { frame: step.id }, judge, known);
   if (turn !== undefined) await goOn(parts, turn);
   return turn?.record;
+}
+
+function yieldStep(
+  parts: EngineParts,
+  { session, now, frame }: Snapshot & { readonly frame: FrameRecord },
+): Plan<undefined> {
+  const draft = new Draft(parts, now, session);
+  draft.moveFrame(frame, "yield", { owner: null });
+  return { draft, value: undefined };
 }
 
 async function goOn(parts: EngineParts, { record, draft }: Committed<Turn>): Promise<void> {
@@ -242,6 +254,7 @@ interface TurnScene {
   readonly session: SessionRecord;
   readonly frame: FrameRecord;
   readonly calls: readonly PlannedCall[];
+  readonly last: Conflict | undefined;
 }
 
 function writeTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Turn {
@@ -258,11 +271,19 @@ function writeTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Turn {
   const told = frame.lost === undefined ? {} : { lost: 0 };
   const update = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1, ...told };
   const after =
-    open === 0
-      ? draft.willStep(draft.changeFrame(frame, update))
-      : draft.moveFrame(frame, "wait", { ...update, owner: null });
+    open === 0 ? stepAgain(draft, scene, update) : draft.moveFrame(frame, "wait", { ...update, owner: null });
   const running = claimed.map((one) => ({ ...one, frame: after }));
   return { frame: after, calls, claimed: running, asked, events: draft.events };
+}
+
+/** Nothing is open: this process takes the next step, unless none may start now. */
+function stepAgain(
+  draft: Draft,
+  { frame, last }: TurnScene,
+  update: Parameters<Draft["changeFrame"]>[1],
+): FrameRecord {
+  if (leavesToOthers(last)) return draft.moveFrame(frame, "yield", { ...update, owner: null });
+  return draft.willStep(draft.claimedBy(frame.owner ?? "").changeFrame(frame, update));
 }
 
 interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {
