@@ -97,6 +97,24 @@ describe("erasing a person", () => {
     expect(await engine.createSession({ ...name, id: "s9" })).toMatchObject({ ok: true });
   });
 
+  test.each(["memory:", "sqlite"])(
+    "does not run again what ran under their name as a key, on %s",
+    async (url) => {
+      const engine = await open(url === "sqlite" ? undefined : url);
+      let runs = 0;
+      const pay = engine.gate("pay", { requireConfirmation: true }, async () => (runs += 1));
+      const asked = await pay({}, { key: NAME, by: zeb });
+      if (asked.status !== "pending") throw new Error("Not pending.");
+      const approved = await tryApprove(engine, asked.confirmation.id, { by: zeb });
+      if (approved.ok) await approved.finished;
+      expect(await erase(engine, true)).toMatchObject({ sessions: 1, left: [] });
+      const again = await pay({}, { key: NAME, by: zeb }).catch((error: unknown) => error);
+      expect(again).not.toMatchObject({ status: "pending" });
+      expect(runs).toBe(1);
+      expect(await engine.pending()).toEqual([]);
+    },
+  );
+
   test("leaves what waits, says which session it is, and goes on when it was decided", async () => {
     const engine = await open("memory:");
     const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");

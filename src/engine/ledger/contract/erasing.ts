@@ -180,4 +180,46 @@ export const erasingCases: readonly LedgerCase[] = [
       checkEqual(loaded?.confirmation?.votes[0]?.by.id, "nobody", "who decided");
     },
   },
+  {
+    name: "a name is replaced where it is a person's, and not in an id or a word that reads the same",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1", { app: "ana", id: "ana" });
+      await writer.commit(buildQuestion("s1", "c", namesOf("ana")));
+      await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
+      checkEqual(await ledger.anonymise("s1", new Map([["ana", "nobody"]])), true, "renaming");
+      const snapshot = await ledger.load({ confirmation: questionId("s1", "c") });
+      const { app, user, id } = { ...snapshot?.session };
+      checkEqual([app, user, id], ["ana", "nobody", "ana"], "the session");
+      const { call, confirmation } = namesOf("nobody");
+      checkEqual(membersLike(call, snapshot?.call), call, "the call");
+      checkEqual(membersLike(confirmation, snapshot?.confirmation), confirmation, "the question");
+    },
+  },
 ];
+
+/** A call and a question about it that have a person of this name, and "ana" in everything that is not a person. */
+function namesOf(person: string) {
+  const same = { app: "ana", agent: "ana", tool: "ana" };
+  const by = { ...VOTE.by, id: person, roles: ["ana"], onBehalfOf: person };
+  const settled = { as: "succeeded", by: { ...VOTE.by, id: person }, via: "ana", at: 1 } as const;
+  const requirements = [{ from: { users: [person, "ben"], roles: ["ana"] }, count: 1, group: "ana" }];
+  const delegated = { from: person, delegation: "ana" };
+  const votes = [{ ...VOTE, by, person, delegated, via: "ana" }];
+  return {
+    call: { ...same, status: "succeeded", requesters: [person], settled },
+    confirmation: {
+      ...same,
+      user: person,
+      path: ["ana"],
+      requesters: ["ben", person],
+      requirements,
+      status: "approved",
+      votes,
+    },
+  } as const;
+}
+
+function membersLike(wanted: object, found: object = {}): object {
+  return Object.fromEntries(Object.entries(found).filter(([name]) => name in wanted));
+}

@@ -1,15 +1,12 @@
-import { isJsonArray, isJsonObject, type JsonValue } from "../../../protocol/index.ts";
 import { confirmationPrefix } from "../../common/index.ts";
 import type { Archive } from "../archive.ts";
 import { entriesOfConfirmation } from "../entries.ts";
 import type { Entry, Store } from "../store.ts";
+import { type Renaming, renamedArchive, renamedConfirmation, renamedDocument } from "./rename-people.ts";
 
 /** More than any session has: each takes a call. */
 const MOST_POINTERS = 1_000_000;
 const MOST_TRIES = 20;
-
-/** What each name is replaced by. */
-export type Renaming = ReadonlyMap<string, string>;
 
 /**
  * Replaces names in what is left of an erased session: in its own name, in who asked and decided, and in the entries that
@@ -19,7 +16,7 @@ export async function anonymiseSession(store: Store, key: string, renaming: Rena
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const { document, version } = (await store.load({ key })) ?? {};
     if (document?.head.deletedAt === undefined || version === undefined) return false;
-    const renamed = renamedIn(document, renaming);
+    const renamed = renamedDocument(document, renaming);
     const archives = await renamedArchives(store, key, renaming);
     if (renamed === document && archives.length === 0) return false;
     const before = [
@@ -32,7 +29,7 @@ export async function anonymiseSession(store: Store, key: string, renaming: Rena
       document: renamed,
       archives: archives.map(({ n, after }) => [n, after] as const),
       remove: before.flatMap(entriesOfConfirmation),
-      add: before.map((one) => renamedIn(one, renaming)).flatMap(entriesOfConfirmation),
+      add: before.map((one) => renamedConfirmation(one, renaming)).flatMap(entriesOfConfirmation),
     });
     if (isDone) return true;
   }
@@ -53,7 +50,7 @@ async function renamedArchives(
   const found: RenamedArchive[] = [];
   for (const n of new Set((await pointersOf(store, key)).map(({ sort }) => sort))) {
     const before = await store.archive(key, n);
-    const after = before && renamedIn(before, renaming);
+    const after = before && renamedArchive(before, renaming);
     if (before !== undefined && after !== undefined && after !== before) found.push({ n, before, after });
   }
   return found;
@@ -66,19 +63,4 @@ async function pointersOf(store: Store, key: string): Promise<readonly Entry[]> 
     values.map((value) => ({ facet: "over", value, limit: MOST_POINTERS, prefix: true })),
   );
   return pages.flat();
-}
-
-/** The same, with every text that is one of the names replaced; the very same where there is none. */
-function renamedIn<T extends object>(value: T, renaming: Renaming): T {
-  const walk = (one: JsonValue): JsonValue => {
-    if (typeof one === "string") return renaming.get(one) ?? one;
-    if (isJsonArray(one)) {
-      const all = one.map(walk);
-      return all.some((each, at) => each !== one[at]) ? all : one;
-    }
-    if (!isJsonObject(one)) return one;
-    const members = Object.entries(one).map(([name, each]) => [name, walk(each)] as const);
-    return members.some(([name, each]) => each !== one[name]) ? Object.fromEntries(members) : one;
-  };
-  return walk(value as unknown as JsonValue) as unknown as T;
 }
