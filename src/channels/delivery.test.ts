@@ -112,6 +112,10 @@ function byEmailOnly(): PolicyVerdict {
   return { outcome: "confirm", reason: "all", notify: ["email"] };
 }
 
+function inInboxOnly(): PolicyVerdict {
+  return { outcome: "confirm", reason: "all", notify: [] };
+}
+
 /** A channel that stands where the journal ends now. */
 async function openChannel(scene: Scene, channel: Channel): Promise<void> {
   await scene.ledger.outbox.channelPlace(channel.name);
@@ -234,6 +238,49 @@ describe("what is told", () => {
     if (about === undefined) throw new Error("It was told.");
     expect(isFor({ type: "call.unknown", about }, slack)).toBe(true);
     expect(isFor({ type: "confirmation.reminded", about }, slack)).toBe(false);
+  });
+
+  test("if none of the channels that a rule names is running, every channel, and an error says so once", async () => {
+    const scene = await createScene();
+    const [sms, push] = [new Recorder("sms"), new Recorder("push")];
+    await openChannel(scene, sms);
+    await openChannel(scene, push);
+    const engine = new Engine({ ledger: scene.ledger, clock: scene.clock, policy: byEmailOnly });
+    const gated = engine.gate("wire", {}, async () => 1);
+    const asked = await gated({}, { key: "k", by: { id: "ana" } });
+    if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
+    await engine.deny(asked.confirmation.id, { by: { id: "ana" } });
+    const errors: unknown[] = [];
+    scene.deliver({ channels: [sms, push], concurrency: 1, onError: (error) => errors.push(error) });
+    await scene.until(() => sms.told.length + push.told.length === 4);
+    expect(sms.types).toEqual(["confirmation.requested", "confirmation.decided"]);
+    expect(push.types).toEqual(sms.types);
+    expect(errors).toEqual([
+      expect.objectContaining({ message: expect.stringContaining("email") as string }),
+    ]);
+  });
+
+  test("everywhere, if the tool's author names people, though only a rule asks", async () => {
+    const { ledger, clock } = await createScene();
+    const engine = new Engine({ ledger, clock, policy: byEmailOnly });
+    const gated = engine.gate("wire", { approvers: { users: ["cfo"] } }, async () => 1);
+    const asked = await gated({}, { key: "k", by: { id: "ana" } });
+    if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
+    expect(asked.confirmation.notify).toBeUndefined();
+  });
+
+  test("nowhere, if a rule says that nobody is told, and that is no error", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    const engine = new Engine({ ledger: scene.ledger, clock: scene.clock, policy: inInboxOnly });
+    await engine.gate("wire", {}, async () => 1)({}, { key: "k", by: { id: "ana" } });
+    await scene.pay("bob");
+    const errors: unknown[] = [];
+    scene.deliver({ channels: [channel], concurrency: 1, onError: (error) => errors.push(error) });
+    await scene.until(() => channel.told.length > 0);
+    expect(channel.told.map(({ about }) => about.tool)).toEqual(["pay"]);
+    expect(errors).toEqual([]);
   });
 
   test("nothing that was before the channel", async () => {

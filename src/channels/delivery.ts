@@ -10,7 +10,7 @@ import {
 } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Channel } from "./channel.ts";
-import { isFor, isWanted, noticeTypeOf, readNotice } from "./notices.ts";
+import { isFor, isWanted, missingChannels, noticeTypeOf, readNotice } from "./notices.ts";
 
 /** Options of {@link startDeliveries}. */
 export interface DeliveriesOptions extends Partial<DeliverySettings> {
@@ -22,7 +22,7 @@ export interface DeliveriesOptions extends Partial<DeliverySettings> {
   readonly directory?: Directory;
   readonly clock?: Clock;
   readonly onFailure?: (failure: DeliveryFailure) => void;
-  /** Errors of a poll; the work is tried again at the next one. */
+  /** Errors of a poll; the work is tried again at the next one. Also: a question names only channels that do not run. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -50,6 +50,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
     );
   }
   const settings: DeliverySettings = { ...DEFAULT_DELIVERY_SETTINGS, ...given };
+  const warnOnce = onceForEach(onError ?? (() => {}));
   const release = clock.hold();
   const running = channels.map(
     (channel) =>
@@ -60,9 +61,11 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
         settings,
         send: async (delivery, signal) => {
           const notice = await readNotice(ledger, delivery, reading);
-          return notice === undefined || !isFor(notice, channel)
-            ? { ok: true }
-            : channel.tell(notice, signal);
+          if (notice === undefined) return { ok: true };
+          const missing = missingChannels(notice, names);
+          if (missing.length > 0) warnOnce(missing);
+          else if (!isFor(notice, channel)) return { ok: true };
+          return channel.tell(notice, signal);
         },
         onFailure: onFailure ?? (() => {}),
         onError: onError ?? (() => {}),
@@ -73,5 +76,19 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
       await Promise.all(running.map((each) => each.stop()));
       release();
     },
+  };
+}
+
+/** Reports channels that questions name and that do not run: each list once, as every notice of a question has it. */
+function onceForEach(onError: (error: unknown) => void): (missing: readonly string[]) => void {
+  const reported = new Set<string>();
+  return (missing) => {
+    const list = JSON.stringify(missing);
+    if (reported.has(list)) return;
+    reported.add(list);
+    const message =
+      `A question is for the channels ${list} (notify), and none of them runs here. Every channel tells of it ` +
+      "instead. Correct notify in the policy, or configure the channel.";
+    onError(new CountersignError("invalid-option", message, { details: { field: "notify" } }));
   };
 }

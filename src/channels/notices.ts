@@ -94,6 +94,15 @@ export function isFor(
   return about.notify.includes(name);
 }
 
+/** The channels that a question is for, if none of them runs: then every channel tells of it. Otherwise empty. */
+export function missingChannels(
+  { about, type }: Pick<Notice, "about" | "type">,
+  running: ReadonlySet<string>,
+): readonly string[] {
+  const { notify = [] } = "id" in about && type.startsWith("confirmation.") ? about : {};
+  return notify.some((name) => running.has(name)) ? [] : notify;
+}
+
 /** The notice of a record, with the current state; undefined if nothing is left to send, as after an erasure. */
 export async function readNotice(
   ledger: Ledger,

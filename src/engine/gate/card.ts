@@ -58,7 +58,8 @@ export function questionFor(
     ...expiryOf(expiresInMs, ruling),
     ...grantable(ruling, shown),
     ...(isMailable(tool, ruling, shown) ? { byMail: true } : {}),
-    ...(notify === undefined ? {} : { notify }),
+    // People whom the author names may have no address in the channels of a rule.
+    ...(notify === undefined || approvers !== "requester" ? {} : { notify }),
   };
 }
 

@@ -161,9 +161,9 @@ function notifying(...channels: readonly string[]): Verdict {
 }
 
 describe("the channels that are told of a question", () => {
-  test("are those of all rules that ask, whatever else asks", () => {
+  test("are those of all rules that ask", () => {
     expect(rule([notifying("slack"), notifying("email", "slack")]).notify).toEqual(["email", "slack"]);
-    expect(rule([notifying("slack"), verdict("tool", "confirm")]).notify).toEqual(["slack"]);
+    expect(rule([notifying("slack"), verdict("tool", "allow")]).notify).toEqual(["slack"]);
     expect(rule([notifying()]).notify).toEqual([]);
   });
 
@@ -171,6 +171,14 @@ describe("the channels that are told of a question", () => {
     expect(rule([notifying("slack"), verdict("policy", "confirm")]).notify).toBeUndefined();
     expect(rule([verdict("tool", "confirm")]).notify).toBeUndefined();
   });
+
+  test.each(SOURCES.filter((source) => source !== "policy"))(
+    "are all of them where the %s asks, too",
+    (source) => {
+      expect(rule([notifying("slack"), verdict(source, "confirm")]).notify).toBeUndefined();
+      expect(rule([notifying(), verdict(source, "confirm")]).notify).toBeUndefined();
+    },
+  );
 });
 
 describe("a link in a mail may decide", () => {

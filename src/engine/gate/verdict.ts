@@ -87,12 +87,12 @@ function allowsMail({ source, byMail }: Verdict): boolean {
   return source === "policy" && byMail === true;
 }
 
-/** Only rules name channels. One that names none wants all of them. */
+/** Only rules name channels. Whatever else asks, and a rule that names none, wants all of them. */
 function notifiedBy(asking: readonly Verdict[]): Pick<Ruling, "notify"> {
-  const lists = asking.filter(({ source }) => source === "policy").map(({ notify }) => notify);
-  const named = lists.filter((list) => list !== undefined);
-  if (lists.length === 0 || named.length < lists.length) return {};
-  return { notify: [...new Set(named.flat())].toSorted() };
+  const named = asking.flatMap(({ source, notify }) =>
+    source === "policy" && notify !== undefined ? [notify] : [],
+  );
+  return named.length < asking.length ? {} : { notify: [...new Set(named.flat())].toSorted() };
 }
 
 function nameOf({ source, rule: id, why }: Verdict): string {
