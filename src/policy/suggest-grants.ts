@@ -1,3 +1,4 @@
+import type { JsonValue } from "../protocol/index.ts";
 import type { PastCall } from "./backtest.ts";
 
 /** A grant that past decisions support. */
@@ -16,10 +17,14 @@ const MOST_USES = 20;
 const LEAST_APPROVALS = 20;
 const MOST_SERIES = 1_000;
 const MOST_CALLS = 10_000;
+/** A text that may be an amount, or that stands for a redacted value. */
+const MAY_BE_AMOUNT = /\d|^\[redacted\]$/;
 const NAME = /^[A-Za-z_]\w*$/;
 
 interface Approved {
   readonly at: number;
+  /** No argument could hide an amount: nested ones, redacted ones and texts with digits could. */
+  readonly isPlain: boolean;
   readonly numbers: ReadonlyMap<string, number>;
 }
 
@@ -55,7 +60,7 @@ export class GrantHistory {
       ),
     );
     const calls = series.runs.get(run) ?? [];
-    calls.push({ at: call.at, numbers });
+    calls.push({ at: call.at, numbers, isPlain: Object.values(call.shown).every(isPlain) });
     series.runs.set(run, calls);
   }
 
@@ -77,11 +82,17 @@ function suggestionFrom({ rule, tool, runs, denied }: Series): GrantSuggestion |
   return { rule, tool, grants: `{ longest: 1h, count: ${count}${sum} }`, approvals };
 }
 
+function isPlain(value: JsonValue | undefined): boolean {
+  if (typeof value === "string") return !MAY_BE_AMOUNT.test(value);
+  return typeof value !== "object" || value === null;
+}
+
 /**
  * The one number among the arguments, whose sum a grant has to limit; empty if there is none. Undefined if there are
- * several, or if it cannot be added up: a grant would not limit them all.
+ * several, if there may be others, or if it cannot be added up: a grant would not limit them all.
  */
 function summedIn(calls: readonly Approved[]): string | undefined {
+  if (!calls.every((call) => call.isPlain)) return undefined;
   const names = new Set(calls.flatMap(({ numbers }) => [...numbers.keys()]));
   if (names.size > 1) return undefined;
   const [name = ""] = names;

@@ -113,3 +113,12 @@ test("a second answer to a call that is told already cannot be added", () => {
   conversation.contents(() => ({}));
   expect(conversation.add(event("a", [answerOf("1", "x")]))).toBe(false);
 });
+
+test("what a hook changes in one step's contents is not in the next step's", () => {
+  const conversation = new Conversation({ agent: "a" });
+  conversation.add(event("user", [{ text: "go" }]));
+  const [told] = conversation.contents(() => ({})) as [{ role: string; parts: Part[] }];
+  told.parts.push({ text: "balance now: 40" });
+  told.role = "model";
+  expect(conversation.contents(() => ({}))).toEqual([{ role: "user", parts: [{ text: "go" }] }]);
+});

@@ -66,7 +66,8 @@ export class Conversation {
     for (const event of settled) this.#tell(event, this.#settled, openAnswer);
     const contents = [...this.#settled];
     for (const event of this.#rest) this.#tell(event, contents, openAnswer);
-    return contents;
+    // Copied, because hooks may change what a model gets.
+    return contents.map((content) => ({ ...content, parts: [...content.parts] }));
   }
 
   #answersFor({ imported }: StoredEvent): Map<string, Part> {
