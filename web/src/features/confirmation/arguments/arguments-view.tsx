@@ -165,7 +165,7 @@ interface FieldProps {
 
 function Field({ name, value, depth, layout }: FieldProps): ReactNode {
   const file = layout?.display?.[name] === "file" ? fileIn(value) : undefined;
-  if (file !== undefined) return <FileView name={name} file={file} />;
+  if (file !== undefined) return <FileView key={file.data} name={name} file={file} />;
   const kind = typeof value === "string" ? textKind(name, value, layout) : "plain";
   return <Value value={value} depth={depth} kind={kind} />;
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../../api/types.ts";
+import type { JsonObject, JsonValue } from "../../../api/types.ts";
 import { asObject } from "../forms/form-fields.ts";
 
 /** What the first bytes say that a file is. What the model calls it does not count. */
@@ -9,37 +9,57 @@ export type FileKind =
       readonly width: number;
       readonly height: number;
     }
-  | { readonly of: "pdf" }
-  | { readonly of: "other" };
+  | { readonly of: "pdf" };
 
 export interface FileContent {
+  /** The base64 as it was sent. */
+  readonly data: string;
+  /** The media type that the model gave it. */
+  readonly claimed?: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly kind: FileKind;
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const DATA_URL = /^data:[^,]{0,200};base64,/;
+const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
+const DATA_URL = /^data:([^;,]{1,121});base64,/;
 
 /**
- * The content of a file that an argument holds: base64, a data URL, or `{ mimeType, data }` as the ADK's blobs are, alone or
- * as `inlineData`. Undefined for anything else, an address included: nothing is fetched.
+ * The picture or PDF that an argument holds: base64, a data URL, or `{ mimeType, data }` as the ADK's blobs are, alone or
+ * as `inlineData`. Undefined for anything else, so that it is shown as text or fields: what the view of a file would leave
+ * out, such as further members, runs too. Nothing is fetched.
  */
 export function fileIn(value: JsonValue): FileContent | undefined {
-  const text = typeof value === "string" ? value : dataOf(value);
-  const data = text?.replace(DATA_URL, "").replace(/\s+/g, "") ?? "";
+  const sent = typeof value === "string" ? sentAsText(value) : sentAsBlob(value);
+  if (sent === undefined || (sent.claimed !== undefined && !MEDIA_TYPE.test(sent.claimed))) return undefined;
+  const data = sent.data.replace(/\r?\n/g, "");
   if (!BASE64.test(data) || data.length % 4 !== 0) return undefined;
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-  return { bytes, kind: kindOf(bytes) };
+  const kind = kindOf(bytes);
+  return kind === undefined ? undefined : { ...sent, bytes, kind };
 }
 
-function dataOf(value: JsonValue): string | undefined {
-  const blob = asObject(asObject(value)?.["inlineData"]) ?? asObject(value);
-  const data = blob?.["data"];
-  const isBlob = typeof blob?.["mimeType"] === "string" && Object.keys(blob).length <= 3;
-  return isBlob && typeof data === "string" ? data : undefined;
+type Sent = Pick<FileContent, "data" | "claimed">;
+
+function sentAsText(text: string): Sent {
+  const [start = "", claimed] = DATA_URL.exec(text) ?? [];
+  return { data: text.slice(start.length), ...(claimed === undefined ? {} : { claimed }) };
 }
 
-function kindOf(bytes: Uint8Array<ArrayBuffer>): FileKind {
+function sentAsBlob(value: JsonValue): Sent | undefined {
+  const outer = asObject(value);
+  const blob = hasOnly(outer, ["inlineData"]) ? asObject(outer?.["inlineData"]) : outer;
+  if (!hasOnly(blob, ["mimeType", "data"])) return undefined;
+  const { mimeType: claimed, data } = blob ?? {};
+  return typeof claimed === "string" && typeof data === "string" ? { data, claimed } : undefined;
+}
+
+function hasOnly(object: JsonObject | undefined, names: readonly string[]): boolean {
+  const own = Object.keys(object ?? {});
+  return own.length === names.length && names.every((name) => own.includes(name));
+}
+
+function kindOf(bytes: Uint8Array<ArrayBuffer>): FileKind | undefined {
   const view = new DataView(bytes.buffer);
   const starts = (...wanted: readonly number[]): boolean => wanted.every((byte, at) => bytes[at] === byte);
   if (starts(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a) && bytes.length >= 24)
@@ -51,9 +71,8 @@ function kindOf(bytes: Uint8Array<ArrayBuffer>): FileKind {
       width: view.getUint16(6, true),
       height: view.getUint16(8, true),
     };
-  if (starts(0xff, 0xd8, 0xff)) return jpegOf(view) ?? { of: "other" };
-  if (starts(0x25, 0x50, 0x44, 0x46, 0x2d)) return { of: "pdf" };
-  return { of: "other" };
+  if (starts(0xff, 0xd8, 0xff)) return jpegOf(view);
+  return starts(0x25, 0x50, 0x44, 0x46, 0x2d) ? { of: "pdf" } : undefined;
 }
 
 /** The size of a JPEG is in the first of its frame headers. */
@@ -61,6 +80,8 @@ function jpegOf(view: DataView): FileKind | undefined {
   for (let at = 2; at + 9 < view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return undefined;
     const marker = view.getUint8(at + 1);
+    // Markers without a length, which decoders skip; and the scan, which has no business before the frame.
+    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xda) || marker === 0xff) return undefined;
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame)
       return {

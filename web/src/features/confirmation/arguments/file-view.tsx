@@ -1,29 +1,47 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { saveFile } from "../../../ui/save-file.ts";
+import { Words } from "../../../ui/words.tsx";
+import { useFile } from "../card/seen.tsx";
 import { type FileContent, type FileKind, sizeOf } from "./file-content.ts";
 
 /** A picture with more would take the memory of the page. */
 const MOST_PIXELS = 40_000_000;
 
+export interface FileViewProps {
+  readonly name: string;
+  readonly file: FileContent;
+}
+
 /**
- * A file that an argument holds. Pictures are drawn from their pixels: no address is loaded, and nothing in them runs. Other
- * files are not opened here; a person can save them.
+ * A file that an argument holds. Pictures are drawn from their pixels: no address is loaded, and nothing in them runs. What
+ * is not drawn counts as unseen until a person has saved it.
  */
-export function FileView({ name, file }: { readonly name: string; readonly file: FileContent }): ReactNode {
-  const { bytes, kind } = file;
+export function FileView({ name, file: { bytes, kind, claimed } }: FileViewProps): ReactNode {
+  const [isDrawn, setDrawn] = useState(false);
+  const [wasSaved, setSaved] = useState(false);
+  useFile(isDrawn || wasSaved);
+  const save = (): void => {
+    saveFile(`${fileName(name)}.${endingOf(kind)}`, SAVED_TYPE, bytes);
+    setSaved(true);
+  };
   return (
     <div className="file">
       {kind.of !== "image" ? null : kind.width * kind.height > MOST_PIXELS ? (
         <p className="muted">The picture is too large to be shown.</p>
       ) : (
-        <Picture bytes={bytes} kind={kind} />
+        <Picture bytes={bytes} kind={kind} onDrawn={setDrawn} />
       )}
       <p className="file-facts">
         <span className="small muted">
           {kindName(kind)}, {sizeOf(bytes.length)}
+          {claimed === undefined ? null : (
+            <>
+              , called <Words text={claimed} />
+            </>
+          )}
         </span>
-        <Button small onClick={() => saveFile(`${fileName(name)}.${endingOf(kind)}`, SAVED_TYPE, bytes)}>
+        <Button small onClick={save}>
           Save the file
         </Button>
       </p>
@@ -37,20 +55,17 @@ const SAVED_TYPE = "application/octet-stream";
 interface PictureProps {
   readonly bytes: FileContent["bytes"];
   readonly kind: FileKind & { readonly of: "image" };
+  readonly onDrawn: (isDrawn: boolean) => void;
 }
 
-function Picture({ bytes, kind: { type, width, height } }: PictureProps): ReactNode {
+function Picture({ bytes, kind: { type, width, height }, onDrawn }: PictureProps): ReactNode {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [isBroken, setBroken] = useState(false);
   useEffect(() => {
     let isCurrent = true;
     createImageBitmap(new Blob([bytes], { type })).then(
       (picture) => {
-        const { current } = canvas;
-        if (!isCurrent || current === null) return;
-        // A photograph may be stored lying on its side.
-        [current.width, current.height] = [picture.width, picture.height];
-        current.getContext("2d")?.drawImage(picture, 0, 0);
+        if (isCurrent) onDrawn(draw(picture, canvas.current));
         picture.close();
       },
       () => isCurrent && setBroken(true),
@@ -58,7 +73,7 @@ function Picture({ bytes, kind: { type, width, height } }: PictureProps): ReactN
     return () => {
       isCurrent = false;
     };
-  }, [bytes, type]);
+  }, [bytes, type, onDrawn]);
   if (isBroken) return <p className="notice notice-warn">The picture is damaged and cannot be shown.</p>;
   return (
     <canvas
@@ -72,22 +87,25 @@ function Picture({ bytes, kind: { type, width, height } }: PictureProps): ReactN
   );
 }
 
+function draw(picture: ImageBitmap, canvas: HTMLCanvasElement | null): boolean {
+  const pen = canvas?.getContext("2d");
+  if (canvas === null || !pen) return false;
+  // A photograph may be stored lying on its side.
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  pen.drawImage(picture, 0, 0);
+  return true;
+}
+
 function kindName(kind: FileKind): string {
-  switch (kind.of) {
-    case "image":
-      return `Picture, ${kind.width} × ${kind.height} pixels`;
-    case "pdf":
-      return "PDF document, not shown here";
-    case "other":
-      return "File of a kind that is not shown";
-  }
+  return kind.of === "pdf"
+    ? "PDF document, not shown here"
+    : `Picture, ${kind.width} × ${kind.height} pixels`;
 }
 
 const ENDINGS = { "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif" } as const;
 
 function endingOf(kind: FileKind): string {
-  if (kind.of === "image") return ENDINGS[kind.type];
-  return kind.of === "pdf" ? "pdf" : "bin";
+  return kind.of === "pdf" ? "pdf" : ENDINGS[kind.type];
 }
 
 /** The argument's name, as far as it can be a file's. */

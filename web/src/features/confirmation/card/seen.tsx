@@ -4,6 +4,8 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, 
 export interface Unseen {
   /** Parts that are folded and were never opened. */
   readonly folded: number;
+  /** Files that are not shown and were never saved. */
+  readonly unsaved: number;
   /** Ends that were never scrolled into view. */
   readonly below: number;
 }
@@ -16,7 +18,7 @@ const SeenContext = createContext<Seen | undefined>(undefined);
 
 /** How much of the content has not been seen yet; shown beside the button that waits for it. */
 export function useUnseen(): { readonly unseen: Unseen; readonly seen: Seen } {
-  const [unseen, setUnseen] = useState<Unseen>({ folded: 0, below: 0 });
+  const [unseen, setUnseen] = useState<Unseen>({ folded: 0, unsaved: 0, below: 0 });
   const seen = useMemo<Seen>(
     () => ({
       change: (what, by) => setUnseen((counts) => ({ ...counts, [what]: counts[what] + by })),
@@ -37,9 +39,11 @@ export function SeenScope({
 }
 
 /** What is still to be seen, if anything. */
-export function unseenSentence({ folded, below }: Unseen): string | undefined {
+export function unseenSentence({ folded, unsaved, below }: Unseen): string | undefined {
   if (folded > 0)
     return `Expand ${folded === 1 ? "the collapsed part" : `the ${folded} collapsed parts`} of the arguments first.`;
+  if (unsaved > 0)
+    return `Save and check ${unsaved === 1 ? "the file that is" : `the ${unsaved} files that are`} not shown first.`;
   return below > 0 ? "Scroll to the end of the arguments first." : undefined;
 }
 
@@ -64,6 +68,11 @@ export function useFold(): { readonly isOpen: boolean; readonly toggle: () => vo
       setOpened(true);
     },
   };
+}
+
+/** A file: it counts as unseen until it was shown or saved. */
+export function useFile(isSeen: boolean): void {
+  useCounted("unsaved", isSeen);
 }
 
 /** The end of something: it counts as unseen until it was in view, or scrolled past, once. */

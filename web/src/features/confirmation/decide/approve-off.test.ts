@@ -12,7 +12,7 @@ const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {
     can: { decide: true, amend: false, cancel: false },
     ...given,
   } as Confirmation,
-  unseen: { folded: 0, below: 0 },
+  unseen: { folded: 0, unsaved: 0, below: 0 },
   settled: true,
   now: 0,
   online: true,
@@ -21,8 +21,12 @@ const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {
 
 test("approving is on only when everything was seen, is settled, complete, in time and connected", () => {
   expect(approveOff(ready())).toBeUndefined();
-  expect(approveOff(ready({ unseen: { folded: 2, below: 1 } }))).toContain("2 collapsed parts");
-  expect(approveOff(ready({ unseen: { folded: 0, below: 1 } }))).toContain("Scroll to the end");
+  expect(approveOff(ready({ unseen: { folded: 2, unsaved: 1, below: 1 } }))).toContain("2 collapsed parts");
+  expect(approveOff(ready({ unseen: { folded: 0, unsaved: 1, below: 1 } }))).toContain(
+    "the file that is not shown",
+  );
+  expect(approveOff(ready({ unseen: { folded: 0, unsaved: 2, below: 0 } }))).toContain("the 2 files");
+  expect(approveOff(ready({ unseen: { folded: 0, unsaved: 0, below: 1 } }))).toContain("Scroll to the end");
   expect(approveOff(ready({ settled: false }))).toContain("has just changed");
   expect(approveOff(ready({ online: false }))).toContain("Not connected");
   expect(approveOff(ready({ fault: "Not complete." }))).toBe("Not complete.");
@@ -48,7 +52,7 @@ test("whoever may not decide is told who may", () => {
 });
 
 test("rejecting needs nothing to be opened or filled in", () => {
-  expect(decideOff(ready({ unseen: { folded: 3, below: 1 }, fault: "x" }))).toBeUndefined();
+  expect(decideOff(ready({ unseen: { folded: 3, unsaved: 1, below: 1 }, fault: "x" }))).toBeUndefined();
 });
 
 test("whoever has voted is told what is missing", () => {
