@@ -26,4 +26,4 @@ test("whatever is granted, used, revoked and restarted, a grant has what the mod
     { runs: effort({ short: 5, long: 50 }) },
   );
   await expect(compared).resolves.toBeUndefined();
-});
+}, 240_000);
