@@ -87,7 +87,7 @@ function isBegun({ id, type }: Notice, target: string, to: SentMessages["to"]): 
   return first?.notice === id || to[`${target} ${id}`] !== undefined;
 }
 
-/** By a digest, if it was held back and more waits; else by itself. */
+/** By a digest, if it was held back and more waits; by itself otherwise, and where the digest is refused for good. */
 async function tellNow(telling: Telling, target: string, due: number | undefined): Promise<Told> {
   const { book, notice, personOf, sendDigest } = telling;
   const person = personOf(target);
@@ -98,6 +98,8 @@ async function tellNow(telling: Telling, target: string, due: number | undefined
   const { subject } = digest;
   const claim = await book.claim(subject, target, { person: person.id });
   const told = await sendClaimed(book, { subject, target, claim }, () => sendDigest(target, digest));
+  // What one question says must not silence the others.
+  if (!told.ok && told.final) return tellOnce(telling, target, true);
   if (told.ok) await noteInDigest(book, notice, { name: `${target} ${subject}`, person: person.id });
   return told;
 }

@@ -74,6 +74,15 @@ test("a question that was decided meanwhile is not in it, and one that waits alo
   expect(subjectsIn(alone)).toEqual(["Approval of pay"]);
 });
 
+test("a digest that the server refuses for good does not silence anybody: each question has a mail of its own", async () => {
+  const server = await startServer();
+  server.refuses = (subject) => subject.includes("calls wait");
+  const held = await holdQuestions(resources, ["pay", "wire"]);
+  await tellAll(held, server);
+  await tellAll(held, server);
+  expect(subjectsIn(server)).toEqual(["Approval of pay", "Approval of wire"]);
+});
+
 test.each([true, false])(
   "a process that dies at any write leaves one mail about all that waits (committed: %s)",
   async (committed) => {

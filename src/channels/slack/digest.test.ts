@@ -57,6 +57,17 @@ test("what was held back is one message that opens each in the inbox, and decide
   expect(blocks).not.toMatch(/mrkdwn|"action_id":"(approve|reject|fill)"/);
 });
 
+test("a digest that Slack refuses for good does not silence anybody: each question has its card", async () => {
+  const slack = await startSlack();
+  slack.refuses = (text) => text.includes("calls wait");
+  const held = await holdQuestions(resources, ["pay", "wire"]);
+  await tellAll(held, slack, held.notices);
+  await tellAll(held, slack, held.notices);
+  expect(slack.messages.map(({ text }) => text)).toEqual(
+    held.notices.map(() => "A call waits for your decision."),
+  );
+});
+
 test.each([true, false])(
   "a process that dies at any write leaves one message about all that waits (committed: %s)",
   async (committed) => {

@@ -32,8 +32,10 @@ export async function tellDigests(
     if (person === undefined || due === undefined) continue;
     const digest = await digestFor(telling, telling.notice, { person: toChannelPrincipal(person), due });
     if (digest === undefined) continue;
-    ids.add(person.id);
     const told = telling.signal.aborted ? OUT_OF_TIME : await tellDigest(telling, target, digest);
+    // What one question says must not silence the others: each has its card then.
+    if (!told.ok && told.final) continue;
+    ids.add(person.id);
     if (!told.ok) failures.push(told);
   }
   return { ids, failures };

@@ -24,6 +24,8 @@ export class MailServer {
   play: RecipientPlay = { kind: "accept" };
   /** Mailboxes that do not exist. */
   missing: ReadonlySet<string> = new Set();
+  /** What the server refuses for good, by the subject. */
+  refuses: (subject: string) => boolean = () => false;
   /** Mailboxes about which the server never answers, and how often it was asked. */
   silent: ReadonlySet<string> = new Set();
   unanswered = 0;
@@ -110,7 +112,9 @@ export class MailServer {
     const chunks: Buffer[] = [];
     for await (const chunk of stream) chunks.push(chunk as Buffer);
     const raw = Buffer.concat(chunks).toString();
-    this.received.push({ to, raw, headers: headersOf(raw), parts: partsOf(raw) });
+    const headers = headersOf(raw);
+    if (this.refuses(String(headers.get("subject")))) return done(refusal(554));
+    this.received.push({ to, raw, headers, parts: partsOf(raw) });
     if (this.play.kind === "silence") return;
     if (this.play.kind === "hang up") for (const socket of this.#sockets) socket.destroy();
     else done();

@@ -47,6 +47,8 @@ export class SlackStandIn extends LoopbackServer {
   users: ReadonlySet<string> = new Set(["U0ANA", "U0BOB", "U0MEG"]);
   scopes = "chat:write,im:write,im:history,channels:history";
   tokens: ReadonlySet<string> = new Set([WORKSPACE.token]);
+  /** Messages that are refused for good, by their text. */
+  refuses: (text: string) => boolean = () => false;
 
   get url(): string {
     return `${this.origin}/api/`;
@@ -140,6 +142,7 @@ export class SlackStandIn extends LoopbackServer {
     const blocks = (args["blocks"] ?? []) as readonly Json[];
     const fault = faultOf(blocks);
     if (fault !== undefined) return { ok: false, error: fault, response_metadata: { messages: [] } };
+    if (this.refuses(textOf(args["text"]))) return { ok: false, error: "invalid_blocks" };
     if (blocks.length === 0 && !args["text"]) return { ok: false, error: "no_text" };
     this.#count += 1;
     const ts = `${Math.floor(Date.now() / 1_000)}.${String(this.#count).padStart(6, "0")}`;
