@@ -1,7 +1,7 @@
 import type { Batch, Target, Written } from "./target.ts";
 
-/** Answers that say something about this moment, not about what was sent. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+/** Answers about what was sent. All others are about this moment, the login or the address. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 const SECONDS = /^\d{1,9}$/;
 
 /** Posts batches of JSON lines. Any 2xx means that they are safe; everything else is tried again. */
@@ -40,15 +40,11 @@ export class HttpTarget implements Target {
       ok: false,
       reason: `${origin} answered ${response.status}.`,
       ...(SECONDS.test(wait) ? { retryAfterMs: Number(wait) * 1_000 } : {}),
-      ...(isRefusal(response.status) ? { isRefused: true } : {}),
+      ...(REFUSALS.has(response.status) ? { isRefused: true } : {}),
     };
   }
 
   async check(): Promise<readonly string[]> {
     return [];
   }
-}
-
-function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500 && !PASSING.has(status);
 }

@@ -22,6 +22,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 const MOST_REFUSALS = 5;
 // How many of the records that follow are tried then.
 const MOST_TRIED = 10;
+const NONE_REFUSED = { seq: 0, times: 0 };
 
 export interface JournalExportInput {
   readonly name: string;
@@ -41,6 +42,8 @@ export class JournalExport implements RunningSiem {
   readonly #letProcessEnd: () => void;
   #limit = MOST_RECORDS;
   #failures = 0;
+  /** The record that was refused by itself, and how often in a row. */
+  #refused = NONE_REFUSED;
 
   constructor(input: JournalExportInput) {
     this.#input = input;
@@ -88,8 +91,10 @@ export class JournalExport implements RunningSiem {
     const written = await this.#write(records, held);
     if (written.ok) return this.#goOn(held, last, written);
     const ms = this.#afterFailure(written, records.length);
-    const isStuck = written.isRefused && records.length === 1 && this.#failures >= MOST_REFUSALS;
-    return isStuck ? this.#passOver(held, { record: last, reason: written.reason, ms }) : { ms };
+    const isOne = written.isRefused === true && records.length === 1;
+    const times = this.#refused.seq === last.seq ? this.#refused.times : 0;
+    this.#refused = isOne ? { seq: last.seq, times: times + 1 } : NONE_REFUSED;
+    return this.#refused.times >= MOST_REFUSALS ? this.#passOver(held, last, ms) : { ms };
   }
 
   async #goOn(
@@ -99,6 +104,7 @@ export class JournalExport implements RunningSiem {
     refused: readonly SetAside[] = [],
   ): Promise<Wait> {
     this.#failures = 0;
+    this.#refused = NONE_REFUSED;
     this.#limit = Math.min(2 * this.#limit, MOST_RECORDS);
     if (warning !== undefined) this.#input.hooks.onProblem?.(warning);
     const place = {
@@ -114,31 +120,54 @@ export class JournalExport implements RunningSiem {
 
   /**
    * A record that is always refused is left out only if one of those that follow is accepted: otherwise the trouble is
-   * the address or the login, and nothing is left out. What is left out is noted in the commit that moves the place.
+   * the address or the login, and nothing is left out.
    */
-  async #passOver(known: KnownPlace, { record, reason, ms }: Stuck): Promise<Wait> {
-    const { ledger, clock, hooks } = this.#input;
-    const aside = (one: JournalRecord, why: string): SetAside => ({
-      seq: one.seq,
-      id: lineId(one),
-      at: clock.now(),
-      reason: why,
-    });
-    const refused = [aside(record, reason)];
+  async #passOver(known: KnownPlace, record: JournalRecord, ms: number): Promise<Wait> {
+    const { ledger, hooks } = this.#input;
+    const refused = [record];
     let held = known;
     for (const next of (await recordsAfter(ledger, record, { limit: MOST_TRIED, bytes: MOST_BYTES })) ?? []) {
-      const again = this.#stop.signal.aborted ? undefined : await this.#places.hold(held, HELD_MS);
-      if (again === undefined) return { ms: 0 };
-      held = again;
-      const written = await this.#write([next], held);
-      if (written.ok) return this.#goOn(held, next, written, refused);
+      const tried = await this.#tryOne(held, next);
+      if (tried === undefined) return { ms: 0 };
+      held = tried.held;
+      const { written } = tried;
+      if (written.ok) return this.#leaveOut(held, { refused, accepted: next, written, ms });
       if (!written.isRefused) return { ms };
-      refused.push(aside(next, written.reason));
+      refused.push(next);
     }
     hooks.onProblem?.(
       `Record ${record.seq} is refused, and none of those that follow is accepted. Nothing is left out.`,
     );
     return { ms };
+  }
+
+  /**
+   * The target accepts records again, so what it refused is sent once more. What is refused even now is left out, and
+   * noted in the commit that moves the place.
+   */
+  async #leaveOut(known: KnownPlace, { refused, accepted, written, ms }: Passing): Promise<Wait> {
+    const aside: SetAside[] = [];
+    let held = known;
+    for (const record of refused) {
+      const tried = await this.#tryOne(held, record);
+      if (tried === undefined) return { ms: 0 };
+      held = tried.held;
+      if (tried.written.ok) continue;
+      const { isRefused, reason } = tried.written;
+      if (!isRefused) return { ms };
+      aside.push({ seq: record.seq, id: lineId(record), at: this.#input.clock.now(), reason });
+    }
+    return this.#goOn(held, accepted, written, aside);
+  }
+
+  /** Writes one record. Undefined: this process stops, or another one has the place. */
+  async #tryOne(known: KnownPlace, record: JournalRecord): Promise<Tried | undefined> {
+    const held = this.#stop.signal.aborted ? undefined : await this.#places.hold(known, HELD_MS);
+    if (held === undefined) return undefined;
+    const written = await this.#write([record], held);
+    // An outage: what was refused is to be refused as often again.
+    if (!written.ok && !written.isRefused) this.#refused = NONE_REFUSED;
+    return { held, written };
   }
 
   #report({ seq, id, reason }: SetAside): void {
@@ -198,12 +227,18 @@ export class JournalExport implements RunningSiem {
   }
 }
 
-/** A record that is refused again and again. */
-interface Stuck {
-  readonly record: JournalRecord;
-  readonly reason: string;
-  /** How long to wait where it cannot be passed over. */
+/** Records that were refused, and one behind them that was accepted. */
+interface Passing {
+  readonly refused: readonly JournalRecord[];
+  readonly accepted: JournalRecord;
+  readonly written: Extract<Written, { readonly ok: true }>;
+  /** How long to wait where they cannot be passed over. */
   readonly ms: number;
+}
+
+interface Tried {
+  readonly held: KnownPlace;
+  readonly written: Written;
 }
 
 interface Wait {

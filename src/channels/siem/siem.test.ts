@@ -266,7 +266,7 @@ function taken({ received }: WebhookReceiver, isRefused: (seq: number) => boolea
   return [...new Set(lines.flat().map(({ seq }) => seq))].toSorted((one, other) => one - other);
 }
 
-test.each([400, 403, 413, 422])(
+test.each([400, 413, 415, 422])(
   "a record that is always refused (%s) is set aside, is noted with the place, and the others follow",
   async (code) => {
     const { pay, start, until, journal, problems, ledger } = await createScene();
@@ -291,7 +291,7 @@ test("an address that refuses everything is waited for, and nothing is left out"
   const { pay, start, until, journal, problems, ledger } = await createScene();
   const receiver = await receive();
   for (const key of ["a", "b", "c"]) await pay(key);
-  refuse(receiver, () => true, 401);
+  refuse(receiver, () => true);
   start({ url: receiver.url });
   await until(() => problems.some((problem) => problem.includes("Nothing is left out")), WAIT_MS);
   receiver.answer = status(204);
@@ -301,6 +301,64 @@ test("an address that refuses everything is waited for, and nothing is left out"
   await until(() => new Set(after().map(({ seq }) => seq)).size === 3, WAIT_MS);
   expect(firstOf(after())).toEqual(await journal());
   expect(await listSetAside(ledger.items)).toEqual([]);
+});
+
+test.each([401, 403, 404, 405])(
+  "an answer about the login or the address (%s) sets nothing aside, though others are accepted",
+  async (code) => {
+    const { pay, start, until, journal, problems, ledger } = await createScene();
+    const receiver = await receive();
+    for (const key of ["a", "b", "c"]) await pay(key);
+    const [first] = await journal();
+    refuse(receiver, (seq) => seq === first, code);
+    start({ url: receiver.url });
+    await until(() => problems.length >= 8, WAIT_MS);
+    const before = receiver.received.length;
+    receiver.answer = status(204);
+    await until(() => receiver.received.length > before, WAIT_MS);
+    expect(parseLines(receiver.received[before]?.body ?? "").map(({ seq }) => seq)).toEqual(await journal());
+    expect(await listSetAside(ledger.items)).toEqual([]);
+  },
+);
+
+test("a record that is refused once after an outage is tried again, and not set aside", async () => {
+  const { pay, start, until, journal, ledger } = await createScene();
+  const receiver = await receive();
+  for (const key of ["a", "b"]) await pay(key);
+  const answers = [503, 503, 503, 503, 400, 400];
+  const accepted: number[] = [];
+  receiver.answer = (response, received) => {
+    const code = answers.shift() ?? 204;
+    if (code === 204) accepted.push(...parseLines(received.body).map(({ seq }) => seq));
+    status(code)(response, received);
+  };
+  start({ url: receiver.url });
+  const [first = 0, second = 0] = await journal();
+  await until(() => accepted.includes(second), WAIT_MS);
+  expect(accepted).toContain(first);
+  expect(await listSetAside(ledger.items)).toEqual([]);
+});
+
+test("of those that are tried behind a refused record, one that was refused once is sent again", async () => {
+  const { pay, start, until, journal, ledger } = await createScene();
+  const receiver = await receive();
+  for (const key of ["a", "b", "c", "d"]) await pay(key);
+  const [odd = 0, once = 0, ...others] = await journal();
+  const accepted = new Set<number>();
+  let wasRefused = false;
+  receiver.answer = (response, received) => {
+    const seqs = parseLines(received.body).map(({ seq }) => seq);
+    const isOnce = seqs[0] === once && !wasRefused;
+    if (isOnce) wasRefused = true;
+    const isRefused = isOnce || seqs.includes(odd);
+    if (!isRefused) for (const seq of seqs) accepted.add(seq);
+    status(isRefused ? 400 : 204)(response, received);
+  };
+  start({ url: receiver.url });
+  await until(async () => (await listSetAside(ledger.items)).length === 1, WAIT_MS);
+  await until(() => others.every((seq) => accepted.has(seq)), WAIT_MS);
+  expect([...accepted].toSorted((one, other) => one - other)).toEqual([once, ...others]);
+  expect(await listSetAside(ledger.items)).toMatchObject([{ count: 1, newest: [{ seq: odd }] }]);
 });
 
 test("the last record waits, though it is refused: nothing is held up by it", async () => {
