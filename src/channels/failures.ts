@@ -9,8 +9,8 @@ export type Sent = { readonly ok: true } | (Failure & { readonly isUnsure: boole
 /** The time of an attempt is over before a recipient's turn: nothing was begun. */
 export const OUT_OF_TIME: Failure = { ok: false, reason: "There was no time left to send it." };
 
-/** It names no time to wait: that would hold up the whole channel, and the medium is well. */
-export const BEING_SENT: Failure = { ok: false, reason: "Another process is sending it." };
+/** It holds up nothing else: the medium is well. One digest has many notices that wait for it. */
+export const BEING_SENT: Failure = { ok: false, reason: "Another process is sending it.", isolated: true };
 
 /** What became of a notice to several recipients. It is final only if no recipient is worth another attempt. */
 export function combinedFailures(failures: readonly Failure[]): Told {
@@ -20,5 +20,10 @@ export function combinedFailures(failures: readonly Failure[]): Told {
   const reason = [...new Set(failures.map((failure) => failure.reason))].join(" ");
   if (temporary.length === 0) return { ok: false, reason, final: true };
   const waits = temporary.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
-  return { ok: false, reason, ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }) };
+  return {
+    ok: false,
+    reason,
+    ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }),
+    ...(temporary.every(({ isolated }) => isolated === true) ? { isolated: true } : {}),
+  };
 }

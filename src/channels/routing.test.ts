@@ -16,7 +16,7 @@ import { createLedger } from "../stores/index.ts";
 import type { Channel, Notice } from "./channel.ts";
 import { type Deliveries, startDeliveries } from "./delivery.ts";
 import { stillWaiting } from "./digest.ts";
-import type { Failure } from "./failures.ts";
+import { BEING_SENT, type Failure } from "./failures.ts";
 import { isWanted, noticeTypeOf } from "./notices.ts";
 import { askedAmong, toChannelPrincipal } from "./people.ts";
 import { mutedAmong, withHeld } from "./routing.ts";
@@ -296,6 +296,17 @@ test("a recipient who cannot be reached does not end what is held back for anoth
   expect(withHeld([gone], held)).toBe(held);
   expect(withHeld([gone], undefined)).toMatchObject({ final: true });
   expect(withHeld([busy, gone], held)).toEqual({ ok: false, reason: "Busy. Gone. Held.", retryAfterMs: 7 });
+});
+
+test("what another process is sending does not hold up the channel, unless something else does", () => {
+  const held: Failure = { ok: false, reason: "Held.", retryAfterMs: 5, isolated: true, isHeld: true };
+  const gone: Failure = { ok: false, reason: "Gone.", final: true };
+  const busy: Failure = { ok: false, reason: "Busy." };
+  expect(withHeld([BEING_SENT, BEING_SENT], undefined)).toEqual(BEING_SENT);
+  expect(withHeld([BEING_SENT], held)).toMatchObject({ isolated: true });
+  expect(withHeld([BEING_SENT, gone], undefined)).toMatchObject({ isolated: true });
+  expect(withHeld([BEING_SENT, busy], undefined)).not.toHaveProperty("isolated");
+  expect(withHeld([busy], held)).not.toHaveProperty("isolated");
 });
 
 test("quiet hours count for all logins of a person", async () => {

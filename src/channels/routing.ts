@@ -99,5 +99,5 @@ export function withHeld(failures: readonly Failure[], held: Failure | undefined
   if (held === undefined) return combinedFailures(failures);
   // A recipient who cannot be reached at all must not end what others are still to be told.
   if (failures.every(({ final }) => final === true)) return held;
-  return combinedFailures([...failures, { ok: false, reason: held.reason }]);
+  return combinedFailures([...failures, { ok: false, reason: held.reason, isolated: true }]);
 }

@@ -213,7 +213,7 @@ test("a mail that another process is sending does not hold up the channel", asyn
   const sending = channel.tell(buildNotice(), leave.signal);
   await until(() => server.received.length === 1);
   const reason = "Another process is sending it.";
-  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: false, reason });
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: false, reason, isolated: true });
   leave.abort();
   await sending;
 });
