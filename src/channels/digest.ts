@@ -4,6 +4,7 @@ import {
   type Ledger,
   type MessageBook,
   type Principal,
+  type SentMessages,
   toConfirmation,
   viewsAs,
 } from "../engine/index.ts";
@@ -14,6 +15,7 @@ import { isAsked } from "./people.ts";
 import { subjectOf } from "./subject.ts";
 
 const KIND = "notification-digest";
+const SUBJECT = "digest ";
 const KEY_LENGTH = 32;
 const KEPT_MS = 7 * 24 * 3_600_000;
 const MOST_QUESTIONS = 500;
@@ -60,7 +62,7 @@ export async function digestFor(
     // Refused: another notice was first.
     questions = (await ledger.items.put(item, 0)) ? waiting : await storedQuestions(ledger, id);
   }
-  return questions?.includes(about.id) ? { subject: `digest ${id}`, questions } : undefined;
+  return questions?.includes(about.id) ? { subject: `${SUBJECT}${id}`, questions } : undefined;
 }
 
 async function storedQuestions(
@@ -131,6 +133,11 @@ export async function noteInDigest(
     claimed: claim.message,
     as: { ...claim.message, state: "sent" },
   });
+}
+
+/** Was somebody told of the question by a digest? By the names of the messages that were sent about it. */
+export function isInDigest(target: string, to: SentMessages["to"]): boolean {
+  return Object.keys(to).some((name) => name.startsWith(`${target} ${SUBJECT}`));
 }
 
 /** How many wait, in words. */

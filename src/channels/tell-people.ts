@@ -1,7 +1,7 @@
 import type { Claim, MessageBook, Principal, SentMessages } from "../engine/index.ts";
 import { ASKING, asks } from "./asks.ts";
 import type { Notice, Told } from "./channel.ts";
-import { type Digest, type DigestLedger, digestFor, noteInDigest } from "./digest.ts";
+import { type Digest, type DigestLedger, digestFor, isInDigest, noteInDigest } from "./digest.ts";
 import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "./failures.ts";
 import { mutedAmong, withHeld } from "./routing.ts";
 import { subjectOf } from "./subject.ts";
@@ -69,7 +69,7 @@ function targetsOf({ recipients, notice }: Telling, to: SentMessages["to"]): rea
   const { about, type } = notice;
   const { all, asked, operators } = recipients;
   if (!("id" in about)) return operators;
-  if (!ASKING.has(type)) return all.filter((target) => to[target] !== undefined);
+  if (!ASKING.has(type)) return all.filter((target) => to[target] !== undefined || isInDigest(target, to));
   // A question that is over asks nobody; another notice says how it ended.
   return asks(notice) ? asked : [];
 }

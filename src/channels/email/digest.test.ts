@@ -83,6 +83,21 @@ test("a digest that the server refuses for good does not silence anybody: each q
   expect(subjectsIn(server)).toEqual(["Approval of pay", "Approval of wire"]);
 });
 
+test("whoever was told of a question by a digest is told how it ended, once", async () => {
+  const server = await startServer();
+  const held = await holdQuestions(resources, ["pay", "wire"]);
+  await tellAll(held, server);
+  const [notice] = held.notices;
+  if (notice === undefined || !("id" in notice.about)) throw new Error("There is one.");
+  await held.engine.deny(notice.about.id, { by: { id: "ana" } });
+  const about = { ...notice.about, status: "denied" as const };
+  const ended = { ...notice, id: "msg_ended", type: "confirmation.decided", revision: 2, about } as const;
+  await tellAll({ ...held, notices: [ended] }, server);
+  await tellAll({ ...held, notices: [ended] }, server);
+  expect(subjectsIn(server)).toEqual(["2 calls wait for your decision", "Approval of pay"]);
+  expect(server.received.at(-1)?.parts[0]).toContain("Denied.");
+});
+
 test.each([true, false])(
   "a process that dies at any write leaves one mail about all that waits (committed: %s)",
   async (committed) => {
