@@ -27,6 +27,7 @@ import {
   newConfirmation,
   openRoom,
   type Question,
+  type Reserved,
   withoutGrants,
   writeQuestions,
 } from "../questions/index.ts";
@@ -70,12 +71,31 @@ export async function propose(parts: EngineParts, proposal: Proposal): Promise<s
   if (known !== undefined) return known;
   const plan = await planFor(parts, { tool, parsed, subject: subjectOf(proposal) }, proposal);
   if (plan.kind === "ask") await checkRoom(parts, call, thread);
-  // Only now: a refused request must leave nothing behind.
-  await bindCallKey(parts.ledger.items, { by: by.id, key, call: { session, tool: tool.name } });
-  return transact<string>(parts, { session }, async (snapshot) => {
-    const found = snapshot && (await findKnown(parts, snapshot, call));
-    return found === undefined ? open(parts, snapshot, call, plan) : { value: found };
+  return parts.quota.during(async (reserved) => {
+    await checkQuota(parts, thread, { plan, reserved });
+    // Only now: a refused request must leave nothing behind.
+    await bindCallKey(parts.ledger.items, { by: by.id, key, call: { session, tool: tool.name } });
+    return transact<string>(parts, { session }, async (snapshot) => {
+      const found = snapshot && (await findKnown(parts, snapshot, call));
+      return found === undefined ? open(parts, snapshot, call, { plan, reserved }) : { value: found };
+    });
   });
+}
+
+/** What is opened, and what it takes of the ledger's quota. */
+interface Opening {
+  readonly plan: CallerPlan;
+  readonly reserved: Reserved;
+}
+
+async function checkQuota(
+  { quota }: EngineParts,
+  thread: Snapshot | undefined,
+  { plan, reserved }: Opening,
+): Promise<void> {
+  await quota.admit(reserved, { isNew: thread === undefined });
+  // A grant of the thread may make the question needless.
+  if (plan.kind === "ask" && thread?.session.grants === undefined) await quota.admitQuestion(reserved);
 }
 
 /** The stored call with this key. Throws `key-reused` if it has other arguments. */
@@ -129,11 +149,11 @@ async function open(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
   input: NewCall,
-  plan: CallerPlan,
+  { plan, reserved }: Opening,
 ): Promise<Plan<string>> {
   if (snapshot?.session.deletedAt !== undefined)
     throw new CountersignError("session-deleted", "The thread of this call was deleted. Use a new key.");
-  await parts.quota.admit({ isNew: snapshot === undefined });
+  await parts.quota.admit(reserved, { isNew: snapshot === undefined });
   const { now } = snapshot ?? parts.ledger;
   const draft = new Draft(parts, now, snapshot?.session ?? { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input);
@@ -148,7 +168,7 @@ async function open(
         break;
       }
       checkThreadRoom(parts, input, snapshot);
-      await parts.quota.admitQuestion();
+      await parts.quota.admitQuestion(reserved);
       const isAlone = input.proposal.thread === undefined;
       openQuestion(parts, draft, call, isAlone ? withoutGrants(plan.question) : plan.question);
       break;
@@ -160,7 +180,7 @@ async function open(
       draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest, ...ruledIn(plan) }] });
     }
   }
-  return { draft, value: call.id };
+  return { draft, reserved, value: call.id };
 }
 
 /** The caller may claim it. */

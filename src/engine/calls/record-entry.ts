@@ -254,7 +254,7 @@ async function suspend(
   const { call, frame, session, now } = held;
   // If the call is unknown by now, a person may already be settling it; another question would mislead them.
   if (call.status === "unknown") return { value: { call } };
-  const tooMany = await tooManyAsked(parts, held);
+  const tooMany = tooManyAsked(parts, held);
   if (tooMany !== undefined) return failAsking(parts, held, { result: tooMany, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
   // For a gated function, the user is the last caller; for a run, it is the session's user.

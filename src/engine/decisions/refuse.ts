@@ -60,7 +60,7 @@ interface RefusedAbout {
  */
 async function withinLimit<T>(
   { ledger }: EngineParts,
-  { draft, value }: Required<Plan<T>>,
+  { draft, value }: Required<Pick<Plan<T>, "draft" | "value">>,
   { subject, code, now, decider: { by } }: RefusedAbout,
 ): Promise<Plan<T>> {
   if (by.kind !== "channel") return { draft, value };

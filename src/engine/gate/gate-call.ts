@@ -2,10 +2,23 @@ import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { type Claimed, permitFor } from "../calls/index.ts";
 import { valueDigest } from "../common/index.ts";
 import type { BodyOf } from "../journal/index.ts";
-import { type CallRecord, Draft, type Plan, type SessionName, transact } from "../ledger/index.ts";
+import {
+  type CallRecord,
+  Draft,
+  type Judge,
+  type Plan,
+  type SessionName,
+  transact,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { askerOf, type Principal } from "../people/index.ts";
-import { newConfirmation, type Question, withoutGrants, writeQuestions } from "../questions/index.ts";
+import {
+  newConfirmation,
+  type Question,
+  type Reserved,
+  withoutGrants,
+  writeQuestions,
+} from "../questions/index.ts";
 import type { CallPlan } from "../sessions/index.ts";
 import type { GatedTool } from "./gated-tool.ts";
 
@@ -31,16 +44,20 @@ export interface OpenedGateCall {
 /** Opens the call, or finds the one that already has this key. One key is one call, for all callers. */
 export async function openGateCall(parts: EngineParts, input: GateCallInput): Promise<OpenedGateCall> {
   const argsDigest = valueDigest(parts.ledger.digestKey, input.args);
-  return transact<OpenedGateCall>(parts, { session: input.session }, async (snapshot) => {
-    if (snapshot === undefined) return planNew(parts, input, argsDigest);
-    const callId = `${snapshot.session.key}.${input.session.id}`;
-    const [known] = await parts.ledger.calls([callId]);
-    const same = known?.tool === input.tool.name && askedDigest(parts, known) === argsDigest;
-    if (same) return { value: { callId } };
-    const { tool = input.tool.name } = known ?? {};
-    const what = tool === input.tool.name ? `${tool} with different arguments` : tool;
-    throw new CountersignError("key-reused", `The key ${input.session.id} was already used for ${what}.`);
-  });
+  const opening =
+    (reserved: Reserved): Judge<OpenedGateCall> =>
+    async (snapshot) => {
+      if (snapshot === undefined)
+        return { ...(await planNew(parts, input, { argsDigest, reserved })), reserved };
+      const callId = `${snapshot.session.key}.${input.session.id}`;
+      const [known] = await parts.ledger.calls([callId]);
+      const same = known?.tool === input.tool.name && askedDigest(parts, known) === argsDigest;
+      if (same) return { value: { callId } };
+      const { tool = input.tool.name } = known ?? {};
+      const what = tool === input.tool.name ? `${tool} with different arguments` : tool;
+      throw new CountersignError("key-reused", `The key ${input.session.id} was already used for ${what}.`);
+    };
+  return parts.quota.during((reserved) => transact(parts, { session: input.session }, opening(reserved)));
 }
 
 // After an amendment `args` are the approver's; the key belongs to the original arguments.
@@ -52,11 +69,11 @@ function askedDigest(parts: EngineParts, call: CallRecord): string {
 async function planNew(
   parts: EngineParts,
   input: GateCallInput,
-  argsDigest: string,
+  { argsDigest, reserved }: { readonly argsDigest: string; readonly reserved: Reserved },
 ): Promise<Plan<OpenedGateCall>> {
-  const admitting = parts.quota.admit({ isNew: true });
+  const admitting = parts.quota.admit(reserved, { isNew: true });
   if (admitting !== undefined) await admitting;
-  if (input.plan.kind === "ask") await parts.quota.admitQuestion();
+  if (input.plan.kind === "ask") await parts.quota.admitQuestion(reserved);
   const { now } = parts.ledger;
   const draft = new Draft(parts, now, { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input, argsDigest);

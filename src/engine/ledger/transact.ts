@@ -1,6 +1,7 @@
 import { CountersignError } from "../../protocol/index.ts";
 import { jitter } from "../common/index.ts";
 import type { EngineParts } from "../parts.ts";
+import type { Reserved } from "../questions/index.ts";
 import type { Commit, CommitOutcome, Snapshot, Target } from "./commit.ts";
 import type { Draft } from "./draft.ts";
 import { suspendedError } from "./suspension.ts";
@@ -9,6 +10,8 @@ import { suspendedError } from "./suspension.ts";
 export interface Plan<T> {
   readonly value: T;
   readonly draft?: Draft;
+  /** What the draft takes of the ledger's quota. */
+  readonly reserved?: Reserved;
 }
 
 /** Why the last try was refused, so that a command can plan without what the ledger would not grant. */
@@ -86,7 +89,7 @@ async function attempt<T>(
   return conclude(parts, await judge(snapshot, conflictNow(last, snapshot)));
 }
 
-async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promise<Attempt<T>> {
+async function conclude<T>(parts: EngineParts, { draft, value, reserved }: Plan<T>): Promise<Attempt<T>> {
   if (draft === undefined) return { done: true, value, committed: false };
   const commit = draft.toCommit();
   const answered = parts.inFlight.send(commit);
@@ -100,6 +103,7 @@ async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promi
     answered();
   }
   if (outcome.ok) {
+    if (reserved !== undefined) parts.quota.keep(reserved);
     parts.acknowledged.add(commit);
     parts.executions.committed(draft);
     return { done: true, value, committed: true };

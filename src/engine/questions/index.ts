@@ -37,7 +37,7 @@ export { firstQuestion } from "./first-question.ts";
 export { AppOpenLimit, MAX_OPEN_PER_SERVER, openRoom, tooManyAsked, tooManyOpen } from "./open-limit.ts";
 export { judgePayload, type PayloadOutcome } from "./payload.ts";
 export { judgePayloadHere } from "./payload-here.ts";
-export { Quota, type QuotaLimits, type Usage } from "./quota.ts";
+export { Quota, type QuotaLimits, type Reserved, type Usage } from "./quota.ts";
 export { readConfirmation, readPending } from "./read-confirmations.ts";
 export { noteSighting, type Seen } from "./see.ts";
 export { type TurnWithdrawal, withdrawTurn } from "./withdraw-turn.ts";

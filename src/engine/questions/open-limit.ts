@@ -14,15 +14,15 @@ export function tooManyOpen({ maxOpen }: EngineSettings): JsonObject {
 }
 
 /** The answer to a running call that may not ask another question; undefined if it may. */
-export async function tooManyAsked(
-  { settings, quota }: Pick<EngineParts, "settings" | "quota">,
+export function tooManyAsked(
+  { settings }: Pick<EngineParts, "settings">,
   { call, session }: { readonly call: CallRecord; readonly session: SessionRecord },
-): Promise<JsonObject | undefined> {
+): JsonObject | undefined {
   const { maxRounds } = settings;
   if (call.rounds >= maxRounds)
     return { error: `too many confirmations: a call may ask at most ${maxRounds}`, code: "too-many-open" };
-  const hasRoom = openRoom(settings, session) > 0 && (await quota.pendingRoom(1)) === 1;
-  return hasRoom ? undefined : tooManyOpen(settings);
+  // The ledger's quota does not count here: the call has begun, and a refusal would end it for good.
+  return openRoom(settings, session) > 0 ? undefined : tooManyOpen(settings);
 }
 
 /** How many questions of one server may be open: with more, people find nothing in their inbox. */

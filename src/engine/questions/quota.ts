@@ -23,9 +23,15 @@ const COUNTED_FOR_MS = 5_000;
 /** At a limit, it is not counted more often than this. */
 const COUNT_AGAIN_MS = 250;
 
+/** What one command has reserved. A new try of the command replaces what the last one reserved. */
+export interface Reserved {
+  pending: number;
+  sessions: number;
+}
+
 /**
- * The limits of a whole ledger. New sessions, messages, calls and questions are judged by it; decisions, results and
- * deletions never are. What other processes add within five seconds may exceed a limit.
+ * The limits of a whole ledger. New sessions, messages, calls and questions are judged by it; decisions, results,
+ * deletions and questions of calls that run never are. What other processes add within five seconds may exceed a limit.
  */
 export class Quota {
   readonly #ledger: Pick<Ledger, "usage">;
@@ -34,9 +40,10 @@ export class Quota {
   readonly #isUnlimited: boolean;
   #counted: Promise<Usage> | undefined;
   #countedAt = Number.NEGATIVE_INFINITY;
-  /** Added here since it was counted. */
-  #sessions = 0;
-  #pending = 0;
+  /** Stored here since it was counted. */
+  #stored: Readonly<Reserved> = { pending: 0, sessions: 0 };
+  /** Reserved by commands that are under way. A count does not have it. */
+  #underWay: Readonly<Reserved> = { pending: 0, sessions: 0 };
 
   constructor(ledger: Pick<Ledger, "usage">, clock: Clock, limits: QuotaLimits = {}) {
     this.#ledger = ledger;
@@ -46,40 +53,98 @@ export class Quota {
     this.#isUnlimited = pending === undefined && sessions === undefined && bytes === undefined;
   }
 
-  /** Throws `over-quota` unless there is room for what comes in; undefined where nothing is limited. */
-  admit({ isNew }: { readonly isNew: boolean }): Promise<void> | undefined {
-    return this.#isUnlimited ? undefined : this.#admit(isNew);
+  /** Runs a command that may reserve room; whatever it has not stored by its end is free again. */
+  async during<T>(command: (reserved: Reserved) => Promise<T>): Promise<T> {
+    const reserved: Reserved = { pending: 0, sessions: 0 };
+    try {
+      return await command(reserved);
+    } finally {
+      this.#reserve(reserved, { pending: 0, sessions: 0 });
+    }
+  }
+
+  /** What the command reserved is stored now. */
+  keep(reserved: Reserved): void {
+    const { pending, sessions } = reserved;
+    this.#stored = {
+      pending: this.#stored.pending + pending,
+      sessions: this.#stored.sessions + sessions,
+    };
+    this.#reserve(reserved, { pending: 0, sessions: 0 });
+  }
+
+  /**
+   * The first of a command's checks. Throws `over-quota` unless there is room for what comes in; undefined where nothing
+   * is limited.
+   */
+  admit(reserved: Reserved, { isNew }: { readonly isNew: boolean }): Promise<void> | undefined {
+    return this.#isUnlimited ? undefined : this.#admit(reserved, isNew);
   }
 
   /** How many of so many questions may be asked. */
-  async pendingRoom(wanted: number): Promise<number> {
+  async pendingRoom(reserved: Reserved, wanted: number): Promise<number> {
     const limit = this.#limits.pending;
-    if (limit === undefined || wanted === 0) return wanted;
-    const room = (counted: Usage): number => limit - counted.pending - this.#pending;
-    let counted = await this.#count();
-    if (room(counted) < wanted) counted = await this.#countAgain();
-    const granted = Math.max(0, Math.min(wanted, room(counted)));
-    this.#pending += granted;
+    if (limit === undefined) return wanted;
+    const { sessions } = reserved;
+    this.#reserve(reserved, { pending: 0, sessions });
+    if (wanted === 0) return 0;
+    const room = (counted: Usage): number =>
+      limit - counted.pending - this.#stored.pending - this.#underWay.pending;
+    let granted = 0;
+    await this.#compare((counted, isNewest) => {
+      granted = Math.max(0, Math.min(wanted, room(counted)));
+      if (granted < wanted && !isNewest) return false;
+      this.#reserve(reserved, { pending: granted, sessions });
+      return true;
+    });
     return granted;
   }
 
   /** Throws `over-quota` where one more question may not be asked. */
-  async admitQuestion(): Promise<void> {
-    if ((await this.pendingRoom(1)) === 0) throw overQuota("pending", this.#limits.pending);
+  async admitQuestion(reserved: Reserved): Promise<void> {
+    if ((await this.pendingRoom(reserved, 1)) === 0) throw overQuota("pending", this.#limits.pending);
   }
 
-  async #admit(isNew: boolean): Promise<void> {
-    const flaw = (counted: Usage): keyof QuotaLimits | undefined => this.#flaw(counted, isNew);
-    let counted = await this.#count();
-    if (flaw(counted) !== undefined) counted = await this.#countAgain();
-    const over = flaw(counted);
-    if (over !== undefined) throw overQuota(over, this.#limits[over]);
-    if (isNew) this.#sessions += 1;
+  async #admit(reserved: Reserved, isNew: boolean): Promise<void> {
+    this.#reserve(reserved, { pending: 0, sessions: 0 });
+    await this.#compare((counted, isNewest) => {
+      const over = this.#flaw(counted, isNew);
+      if (over !== undefined && !isNewest) return false;
+      if (over !== undefined) throw overQuota(over, this.#limits[over]);
+      this.#reserve(reserved, { pending: 0, sessions: Number(isNew) });
+      return true;
+    });
+  }
+
+  /** Compares with what was counted, and where that is refused, once more with the newest count. */
+  async #compare(accepts: (counted: Usage, isNewest: boolean) => boolean): Promise<void> {
+    let counting = this.#count();
+    for (let isNewest = false; ; ) {
+      const counted = await counting;
+      const newest = this.#counted ?? counting;
+      // Another command counted meanwhile. What was stored since belongs to that count.
+      if (newest !== counting) counting = newest;
+      else if (accepts(counted, isNewest)) return;
+      else {
+        isNewest = true;
+        counting = this.#countAgain();
+      }
+    }
+  }
+
+  #reserve(reserved: Reserved, { pending, sessions }: Readonly<Reserved>): void {
+    this.#underWay = {
+      pending: this.#underWay.pending + pending - reserved.pending,
+      sessions: this.#underWay.sessions + sessions - reserved.sessions,
+    };
+    reserved.pending = pending;
+    reserved.sessions = sessions;
   }
 
   #flaw(counted: Usage, isNew: boolean): keyof QuotaLimits | undefined {
     const { sessions = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = this.#limits;
-    if (isNew && counted.sessions + this.#sessions >= sessions) return "sessions";
+    const taken = counted.sessions + this.#stored.sessions + this.#underWay.sessions;
+    if (isNew && taken >= sessions) return "sessions";
     return counted.bytes >= bytes ? "bytes" : undefined;
   }
 
@@ -96,8 +161,7 @@ export class Quota {
   #read(): Promise<Usage> {
     const { pending = 0, sessions = 0 } = this.#limits;
     this.#countedAt = this.#clock.monotonic();
-    this.#sessions = 0;
-    this.#pending = 0;
+    this.#stored = { pending: 0, sessions: 0 };
     const counted = this.#ledger.usage({ pending, sessions });
     this.#counted = counted;
     counted.catch(() => {

@@ -7,6 +7,7 @@ import {
   Draft,
   type EventDraft,
   type IdempotentRequest,
+  type Judge,
   type Plan,
   type Recalled,
   recallResponse,
@@ -20,7 +21,7 @@ import {
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayJudge, type Principal, withoutRight } from "../people/index.ts";
-import { writeWithdrawal } from "../questions/index.ts";
+import { type Reserved, writeWithdrawal } from "../questions/index.ts";
 
 /** What a session begins with. */
 export interface SessionStart {
@@ -46,25 +47,28 @@ export async function createSession(
   name: SessionName,
   { state = {}, events = [], importedBy = name.user, once }: SessionStart = {},
 ): Promise<CreatedSession | Refusal> {
-  return transact<CreatedSession | Refusal>(parts, { session: name }, async (snapshot) => {
-    const known = await recallResponse(parts.ledger, once);
-    if (known !== undefined) return { value: known.ok ? toCreated(known.response) : known };
-    if (snapshot !== undefined) return { value: taken(snapshot.session) };
-    await parts.quota.admit({ isNew: true });
-    const tooMuch = await tooMuchState(parts, undefined, state);
-    if (tooMuch !== undefined) return { value: tooMuch };
-    const { now } = parts.ledger;
-    const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
-    for (const write of stateWrites(state)) draft.write(write);
-    for (const { asks: _asks, closings: _closings, ...event } of events)
-      draft.event({ ...event, imported: { by: importedBy } });
-    if (events.length > 0) draft.journal("session-imported", { by: importedBy, events: events.length });
-    const full = sessionFull(parts, draft);
-    if (full !== undefined) return { value: full };
-    const made = { key: draft.sessionKey, id: name.id };
-    if (once !== undefined) draft.write(rememberResponse(once, made, now));
-    return { draft, value: { ok: true, ...made } };
-  });
+  const creating =
+    (reserved: Reserved): Judge<CreatedSession | Refusal> =>
+    async (snapshot) => {
+      const known = await recallResponse(parts.ledger, once);
+      if (known !== undefined) return { value: known.ok ? toCreated(known.response) : known };
+      if (snapshot !== undefined) return { value: taken(snapshot.session) };
+      await parts.quota.admit(reserved, { isNew: true });
+      const tooMuch = await tooMuchState(parts, undefined, state);
+      if (tooMuch !== undefined) return { value: tooMuch };
+      const { now } = parts.ledger;
+      const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
+      for (const write of stateWrites(state)) draft.write(write);
+      for (const { asks: _asks, closings: _closings, ...event } of events)
+        draft.event({ ...event, imported: { by: importedBy } });
+      if (events.length > 0) draft.journal("session-imported", { by: importedBy, events: events.length });
+      const full = sessionFull(parts, draft);
+      if (full !== undefined) return { value: full };
+      const made = { key: draft.sessionKey, id: name.id };
+      if (once !== undefined) draft.write(rememberResponse(once, made, now));
+      return { draft, reserved, value: { ok: true, ...made } };
+    };
+  return parts.quota.during((reserved) => transact(parts, { session: name }, creating(reserved)));
 }
 
 // The id of a deleted session names its records in the journal, and for a gated function is the key that it ran under.

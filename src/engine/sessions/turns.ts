@@ -43,13 +43,13 @@ import type { EngineParts } from "../parts.ts";
 import {
   type AskedCall,
   newConfirmation,
-  openRoom,
   type Question,
-  tooManyOpen,
+  type Reserved,
   writeQuestions,
 } from "../questions/index.ts";
 import { applyGrants } from "./apply-grants.ts";
 import { checkFreeIds } from "./check-free-ids.ts";
+import { withinLimits } from "./within-limits.ts";
 
 /** A user's message, and the agent that is to answer it. */
 export interface MessageInput {
@@ -81,8 +81,11 @@ export type MessageOutcome =
 
 /** Stores a message and claims the model step that answers it. Creates the session if there is none. */
 export async function receiveMessage(parts: EngineParts, input: MessageInput): Promise<MessageOutcome> {
-  const judge: Judge<MessageOutcome> = (snapshot, last) => judgeMessage(parts, snapshot, { input, last });
-  return transact(parts, { session: input.session }, judge, justRead(parts, input));
+  return parts.quota.during((reserved) => {
+    const judge: Judge<MessageOutcome> = (snapshot, last) =>
+      judgeMessage(parts, snapshot, { input, last, reserved });
+    return transact(parts, { session: input.session }, judge, justRead(parts, input));
+  });
 }
 
 function justRead({ ledger }: EngineParts, { known }: MessageInput): Known | undefined {
@@ -97,9 +100,13 @@ export async function receiveOnce(
   input: MessageInput,
   once: IdempotentRequest,
 ): Promise<MessageOutcome | Recalled> {
-  return transact<MessageOutcome | Recalled>(parts, { session: input.session }, async (snapshot, last) => {
-    const known = await recallResponse(parts.ledger, once);
-    return known === undefined ? judgeMessage(parts, snapshot, { input, last, once }) : { value: known };
+  return parts.quota.during((reserved) => {
+    const judge: Judge<MessageOutcome | Recalled> = async (snapshot, last) => {
+      const known = await recallResponse(parts.ledger, once);
+      if (known !== undefined) return { value: known };
+      return judgeMessage(parts, snapshot, { input, last, once, reserved });
+    };
+    return transact(parts, { session: input.session }, judge);
   });
 }
 
@@ -107,6 +114,7 @@ interface Receiving {
   readonly input: MessageInput;
   readonly last: Conflict | undefined;
   readonly once?: IdempotentRequest;
+  readonly reserved: Reserved;
 }
 
 async function judgeMessage(
@@ -123,7 +131,7 @@ async function judgeMessage(
     const message = `The session ${receiving.input.session.id} was deleted.`;
     return { value: { ok: false, code: "session-deleted", message } };
   }
-  const admitting = parts.quota.admit({ isNew: snapshot === undefined });
+  const admitting = parts.quota.admit(receiving.reserved, { isNew: snapshot === undefined });
   if (admitting !== undefined) await admitting;
   const tooMuch = await tooMuchState(parts, snapshot?.session.key, receiving.input.stateDelta);
   if (tooMuch !== undefined) return { value: tooMuch };
@@ -133,7 +141,7 @@ async function judgeMessage(
 function planMessage(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
-  { input, owner, once }: Receiving & { readonly owner: string },
+  { input, owner, once, reserved }: Receiving & { readonly owner: string },
 ): Plan<MessageOutcome> {
   const now = snapshot?.now ?? parts.ledger.now;
   const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
@@ -152,7 +160,8 @@ function planMessage(
   }
   const stored = draft.event(event);
   const full = sessionFull(parts, draft);
-  return full === undefined ? { draft, value: { ok: true, frame, event: stored, seq } } : { value: full };
+  if (full !== undefined) return { value: full };
+  return { draft, reserved, value: { ok: true, frame, event: stored, seq } };
 }
 
 /** What happens to one call of a turn. */
@@ -210,24 +219,28 @@ export async function recordTurn(
   input: TurnInput,
 ): Promise<Turn | undefined> {
   const known = knownStep(parts, step);
-  const judge: Judge<Committed<Turn> | undefined> = async (snapshot, last) => {
-    // The lease expired before the turn was stored: recovery steps the frame again.
-    if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
-    const { session, now, frame } = snapshot;
-    // The ids were chosen for the session as it is known here; others may have used one since.
-    if (snapshot !== known?.snapshot) await checkFreeIds(parts.ledger, session.key, input.calls);
-    const draft = new Draft(parts, now, session);
-    draft.event(input.event);
-    for (const write of stateWrites(input.stateDelta)) draft.write(write);
-    const granted = await applyGrants(parts, draft, { frame, calls: input.calls });
-    const calls = await withinLimits(parts, session, granted);
-    const record = writeTurn(parts, draft, { session, frame, calls, last });
-    // Its calls may not start now. Nothing of the turn is stored, and the same step is taken later.
-    if (last === "suspended" && record.claimed.length > 0) return yieldStep(parts, snapshot);
-    checkRoom(parts, draft);
-    return { draft, value: { record, draft } };
-  };
-  const turn = await transact(parts, { frame: step.id }, judge, known);
+  const judging =
+    (reserved: Reserved): Judge<Committed<Turn> | undefined> =>
+    async (snapshot, last) => {
+      // The lease expired before the turn was stored: recovery steps the frame again.
+      if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
+      const { session, now, frame } = snapshot;
+      // The ids were chosen for the session as it is known here; others may have used one since.
+      if (snapshot !== known?.snapshot) await checkFreeIds(parts.ledger, session.key, input.calls);
+      const draft = new Draft(parts, now, session);
+      draft.event(input.event);
+      for (const write of stateWrites(input.stateDelta)) draft.write(write);
+      const granted = await applyGrants(parts, draft, { frame, calls: input.calls });
+      const calls = await withinLimits(parts, { session, reserved }, granted);
+      const record = writeTurn(parts, draft, { session, frame, calls, last });
+      // Its calls may not start now. Nothing of the turn is stored, and the same step is taken later.
+      if (last === "suspended" && record.claimed.length > 0) return yieldStep(parts, snapshot);
+      checkRoom(parts, draft);
+      return { draft, reserved, value: { record, draft } };
+    };
+  const turn = await parts.quota.during((reserved) =>
+    transact(parts, { frame: step.id }, judging(reserved), known),
+  );
   if (turn !== undefined) await goOn(parts, turn);
   return turn?.record;
 }
@@ -328,20 +341,6 @@ function sortCalls(
     else claimed.push({ session, call, confirmation: undefined, frame, tool: plan.tool, owner, draft });
   }
   return { calls, claimed, asked, answered, notes };
-}
-
-/** Calls beyond the limit of open questions, the session's or the ledger's, get an answer instead of a question. */
-async function withinLimits(
-  { settings, quota }: EngineParts,
-  session: SessionRecord,
-  calls: readonly PlannedCall[],
-): Promise<readonly PlannedCall[]> {
-  const asking = calls.filter(({ plan }) => plan.kind === "ask");
-  const room = Math.min(openRoom(settings, session), asking.length);
-  const tooMany = new Set(asking.slice(await quota.pendingRoom(room)));
-  if (tooMany.size === 0) return calls;
-  const plan: CallPlan = { kind: "answer", status: "failed", result: tooManyOpen(settings) };
-  return calls.map((planned) => (tooMany.has(planned) ? { ...planned, plan } : planned));
 }
 
 function newCall(
