@@ -154,7 +154,7 @@ test("a file that the author names is shown by its bytes, and nothing in it runs
 });
 
 test("a file hides nothing of what runs, and one that is not shown must be saved before it is approved", async () => {
-  const names = ["attachment", "path", "paper", "damaged"];
+  const names = ["attachment", "path", "paper", "moving", "damaged"];
   const display = Object.fromEntries(names.map((name) => [name, "file"] as const));
   const server = await startInboxServer(resources, {
     tools: [tool({ ...gated, name: "attach", confirmationLayout: { display } })],
@@ -165,6 +165,7 @@ test("a file hides nothing of what runs, and one that is not shown must be saved
       attachment: { inlineData: { mimeType: "image/png", data: PNG }, to: "x@evil.example", publish: true },
       path: "/etc/shadow1",
       paper: base64("%PDF-1.7\n%%EOF\n"),
+      moving: base64("GIF89a\u0001\0\u0001\0"),
       damaged: Buffer.from(PNG, "base64").subarray(0, 36).toString("base64"),
     },
   });
@@ -181,12 +182,15 @@ test("a file hides nothing of what runs, and one that is not shown must be saved
     await card.getByRole("button", { name: "Save the file" }).nth(index).click();
     await saved;
   };
-  await card.getByText("Save and check the 2 files that are not shown first.").waitFor();
+  await card.getByText("Picture that may move, not shown here").waitFor();
+  await card.getByText("Save and check the 3 files that are not shown first.").waitFor();
   await save(0);
+  await card.getByText("Save and check the 2 files that are not shown first.").waitFor();
+  await save(1);
   await card.getByText("Save and check the file that is not shown first.").waitFor();
   const approve = card.getByRole("button", { name: /^Approve/ });
   expect(await approve.getAttribute("aria-disabled")).toBe("true");
-  await save(1);
+  await save(2);
   await expect.poll(() => approve.getAttribute("aria-disabled")).not.toBe("true");
 });
 

@@ -177,8 +177,8 @@ export interface CardLayout {
 
 /**
  * How a text is shown: as it is, as code, as a unified diff, as an address, as the body of an e-mail, or as Markdown. `file`:
- * a picture (PNG, JPEG, GIF) or a PDF, as base64, as a data URL or as `{ mimeType, data }` with nothing else in it. A picture
- * is drawn; a PDF has to be saved before the call is approved. Anything else is shown as text or fields.
+ * a picture (PNG, JPEG, GIF) or a PDF, as base64, as a data URL or as `{ mimeType, data }` with nothing else in it. A PNG or
+ * JPEG is drawn; a GIF or PDF has to be saved before the call is approved. Anything else is shown as text or fields.
  */
 export type ArgumentDisplay =
   | "text"

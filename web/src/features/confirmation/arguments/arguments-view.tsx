@@ -1,11 +1,11 @@
-import { memo, type ReactNode } from "react";
+import { memo, type ReactNode, useMemo } from "react";
 import type { Confirmation, JsonObject, JsonValue } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { EndMark, useFold } from "../card/seen.tsx";
 import { CodeView } from "./code-view.tsx";
 import { DiffView } from "./diff-view.tsx";
-import { fileIn } from "./file-content.ts";
+import { filesIn, type ShownFile } from "./file-content.ts";
 import { FileView } from "./file-view.tsx";
 import { MarkdownView } from "./markdown-view.tsx";
 import { meaningOf } from "./meaning.ts";
@@ -31,6 +31,7 @@ const DEEP = 3;
 const TOO_DEEP = 6;
 
 type Layout = Confirmation["layout"];
+type Files = ReturnType<typeof filesIn>;
 
 export interface ArgumentsViewProps {
   readonly args: JsonObject;
@@ -43,6 +44,7 @@ export interface ArgumentsViewProps {
  * as fields. Everything is there; what is long is folded and counts as unseen.
  */
 export const ArgumentsView = memo(function ArgumentsView({ args, layout }: ArgumentsViewProps): ReactNode {
+  const files = useMemo(() => filesIn(args, layout), [args, layout]);
   if (Object.keys(args).length === 0) return <p className="muted">No arguments.</p>;
   const diff = diffOf(args, layout);
   const email = diff === undefined ? emailOf(args, layout) : undefined;
@@ -55,7 +57,9 @@ export const ArgumentsView = memo(function ArgumentsView({ args, layout }: Argum
     <>
       {diff === undefined ? null : <Edit before={diff.before} after={diff.after} file={file} />}
       {email === undefined ? null : <EmailView email={email} />}
-      {Object.keys(rest).length === 0 ? null : <Fields value={rest} depth={0} layout={layout} />}
+      {Object.keys(rest).length === 0 ? null : (
+        <Fields value={rest} depth={0} layout={layout} files={files} />
+      )}
       <EndMark />
     </>
   );
@@ -117,12 +121,13 @@ interface FieldsProps {
   readonly value: JsonObject;
   readonly depth: number;
   readonly layout?: Layout | undefined;
+  readonly files?: Files;
 }
 
-function Fields({ value, depth, layout }: FieldsProps): ReactNode {
+function Fields({ value, depth, layout, files }: FieldsProps): ReactNode {
   const entries = Object.entries(value);
   const list = (some: typeof entries): ReactNode => (
-    <FieldList entries={some} around={value} depth={depth} layout={layout} />
+    <FieldList entries={some} around={value} depth={depth} layout={layout} files={files} />
   );
   if (entries.length <= LONG_LIST) return list(entries);
   return (
@@ -138,6 +143,7 @@ function FieldList(props: {
   readonly around: JsonObject;
   readonly depth: number;
   readonly layout: Layout;
+  readonly files: Files | undefined;
 }): ReactNode {
   return (
     <dl className={props.depth === 0 ? "fields" : "fields fields-inner"}>
@@ -147,7 +153,13 @@ function FieldList(props: {
             <Words text={name} maxLength={200} />
           </dt>
           <dd>
-            <Field name={name} value={value} depth={props.depth} layout={props.layout} />
+            <Field
+              name={name}
+              value={value}
+              depth={props.depth}
+              layout={props.layout}
+              file={props.files?.get(name)}
+            />
             <Meaning text={meaningOf(name, value, props.around)} />
           </dd>
         </div>
@@ -161,10 +173,10 @@ interface FieldProps {
   readonly value: JsonValue;
   readonly depth: number;
   readonly layout: Layout;
+  readonly file: ShownFile | undefined;
 }
 
-function Field({ name, value, depth, layout }: FieldProps): ReactNode {
-  const file = layout?.display?.[name] === "file" ? fileIn(value) : undefined;
+function Field({ name, value, depth, layout, file }: FieldProps): ReactNode {
   if (file !== undefined) return <FileView key={file.data} name={name} file={file} />;
   const kind = typeof value === "string" ? textKind(name, value, layout) : "plain";
   return <Value value={value} depth={depth} kind={kind} />;

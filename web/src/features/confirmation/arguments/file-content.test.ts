@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fileIn, sizeOf } from "./file-content.ts";
+import { fileIn, filesIn, sizeOf } from "./file-content.ts";
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -12,10 +12,6 @@ test("a file is what its first bytes say, not what it is called", () => {
   expect(fileIn({ mimeType: "image/svg+xml", data: PNG })?.kind).toEqual(png);
   expect(fileIn({ inlineData: { mimeType: "image/png", data: PNG } })?.kind).toEqual(png);
   expect(fileIn(btoa("%PDF-1.7\n"))?.kind).toEqual({ of: "pdf" });
-  expect(fileIn(base64(0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 2, 0, 3, 0))?.kind).toMatchObject({
-    width: 2,
-    height: 3,
-  });
 });
 
 test("a JPEG's size is in its frame header; one that has none, or hides it, is no picture", () => {
@@ -32,6 +28,33 @@ test("a JPEG's size is in its frame header; one that has none, or hides it, is n
   const hiding = [0xff, 0xd8, 0xff, 0xff, 0xc0, 0, 11, 8, 0xff, 0xff, 0xff, 0xff];
   const found = [...hiding, ...Array.from({ length: 0xc000 - 8 }, () => 0), ...frame, 0, 0, 0];
   expect(fileIn(base64(...found))).toBeUndefined();
+});
+
+test("what may move is not drawn: a GIF, whose frames may be larger than it says, and an animated PNG", () => {
+  const gif = base64(0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 1, 0, 1, 0);
+  expect(fileIn(gif)?.kind).toEqual({ of: "animation", type: "image/gif" });
+  const control = String.fromCharCode(0, 0, 0, 8, 0x61, 0x63, 0x54, 0x4c, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 3, 4);
+  const still = atob(PNG);
+  const moving = btoa(still.slice(0, 33) + control + still.slice(33));
+  expect(fileIn(moving)?.kind).toEqual({ of: "animation", type: "image/png" });
+});
+
+test("the pictures of a card share one limit of pixels", () => {
+  const sized = (width: number, height: number): string => {
+    const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0));
+    new DataView(bytes.buffer).setUint32(16, width);
+    new DataView(bytes.buffer).setUint32(20, height);
+    return base64(...bytes);
+  };
+  const args = { a: sized(5000, 5000), b: sized(5000, 5000), c: sized(3000, 5000), d: PNG, other: PNG };
+  const display = { a: "file", b: "file", c: "file", d: "file" } as const;
+  const drawn = [...filesIn(args, { display })].map(([name, { isDrawn }]) => [name, isDrawn]);
+  expect(drawn).toEqual([
+    ["a", true],
+    ["b", false],
+    ["c", true],
+    ["d", false],
+  ]);
 });
 
 test("an object is a file only if nothing else is in it", () => {

@@ -1,23 +1,21 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { saveFile } from "../../../ui/save-file.ts";
 import { Words } from "../../../ui/words.tsx";
 import { useFile } from "../card/seen.tsx";
-import { type FileContent, type FileKind, sizeOf } from "./file-content.ts";
-
-/** A picture with more would take the memory of the page. */
-const MOST_PIXELS = 40_000_000;
+import { type FileContent, type FileKind, type ShownFile, sizeOf } from "./file-content.ts";
 
 export interface FileViewProps {
   readonly name: string;
-  readonly file: FileContent;
+  readonly file: ShownFile;
 }
 
 /**
  * A file that an argument holds. Pictures are drawn from their pixels: no address is loaded, and nothing in them runs. What
  * is not drawn counts as unseen until a person has saved it.
  */
-export function FileView({ name, file: { bytes, kind, claimed } }: FileViewProps): ReactNode {
+export const FileView = memo(function FileView({ name, file }: FileViewProps): ReactNode {
+  const { bytes, kind, claimed } = file;
   const [isDrawn, setDrawn] = useState(false);
   const [wasSaved, setSaved] = useState(false);
   useFile(isDrawn || wasSaved);
@@ -27,10 +25,10 @@ export function FileView({ name, file: { bytes, kind, claimed } }: FileViewProps
   };
   return (
     <div className="file">
-      {kind.of !== "image" ? null : kind.width * kind.height > MOST_PIXELS ? (
-        <p className="muted">The picture is too large to be shown.</p>
-      ) : (
+      {kind.of !== "image" ? null : file.isDrawn ? (
         <Picture bytes={bytes} kind={kind} onDrawn={setDrawn} />
+      ) : (
+        <p className="muted">The picture is too large to be shown. The pictures above it count too.</p>
       )}
       <p className="file-facts">
         <span className="small muted">
@@ -47,6 +45,13 @@ export function FileView({ name, file: { bytes, kind, claimed } }: FileViewProps
       </p>
     </div>
   );
+}, isSame);
+
+/** The bytes are new each time that the arguments are read, also when nothing in them has changed. */
+function isSame(old: FileViewProps, now: FileViewProps): boolean {
+  const [one, other] = [old.file, now.file];
+  const isSameFile = one.data === other.data && one.claimed === other.claimed;
+  return isSameFile && old.name === now.name && one.isDrawn === other.isDrawn;
 }
 
 /** Saved, not shown: whatever it is, no browser renders it. */
@@ -65,7 +70,10 @@ function Picture({ bytes, kind: { type, width, height }, onDrawn }: PictureProps
     let isCurrent = true;
     createImageBitmap(new Blob([bytes], { type })).then(
       (picture) => {
-        if (isCurrent) onDrawn(draw(picture, canvas.current));
+        // The limit was judged by the size that the file gives itself.
+        const isAsSaid = picture.width * picture.height === width * height;
+        if (isCurrent && isAsSaid) onDrawn(draw(picture, canvas.current));
+        if (isCurrent && !isAsSaid) setBroken(true);
         picture.close();
       },
       () => isCurrent && setBroken(true),
@@ -73,7 +81,7 @@ function Picture({ bytes, kind: { type, width, height }, onDrawn }: PictureProps
     return () => {
       isCurrent = false;
     };
-  }, [bytes, type, onDrawn]);
+  }, [bytes, type, width, height, onDrawn]);
   if (isBroken) return <p className="notice notice-warn">The picture is damaged and cannot be shown.</p>;
   return (
     <canvas
@@ -97,9 +105,9 @@ function draw(picture: ImageBitmap, canvas: HTMLCanvasElement | null): boolean {
 }
 
 function kindName(kind: FileKind): string {
-  return kind.of === "pdf"
-    ? "PDF document, not shown here"
-    : `Picture, ${kind.width} × ${kind.height} pixels`;
+  if (kind.of === "pdf") return "PDF document, not shown here";
+  if (kind.of === "animation") return "Picture that may move, not shown here";
+  return `Picture, ${kind.width} × ${kind.height} pixels`;
 }
 
 const ENDINGS = { "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif" } as const;
