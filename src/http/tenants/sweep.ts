@@ -93,11 +93,12 @@ const LOOKS = 3;
 const LOOK_EVERY_MS = 200;
 
 /** Resolves when no channel has a message to send, or to try again, soon. */
-async function whenTold({ outbox, now }: Ledger, signal: AbortSignal): Promise<void> {
+async function whenTold(ledger: Ledger, signal: AbortSignal): Promise<void> {
+  const { outbox } = ledger;
   const channels = await outbox.channels();
   for (let quiet = 0; channels.length > 0 && quiet < LOOKS && !signal.aborted; ) {
     const next = await Promise.all(channels.map((channel) => outbox.nextDeliveryAt(channel)));
-    const isDue = next.some((at = Number.POSITIVE_INFINITY) => at <= now + MOST_STAY_MS);
+    const isDue = next.some((at = Number.POSITIVE_INFINITY) => at <= ledger.now + MOST_STAY_MS);
     quiet = isDue ? 0 : quiet + 1;
     await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
   }
