@@ -143,13 +143,12 @@ export class OpenTenants {
     try {
       this.#own(name, tenant);
       // Only now: whoever makes up names must not push out others.
-      this.#makeRoom();
+      await this.#takeRoom(onOpened);
     } catch (error) {
       await tenant.close?.();
       await tenant.engine.close();
       throw error;
     }
-    onOpened();
     for (const visit of this.#visits) visit(tenant);
     const worker = tenant.engine.work({ onError: (error) => this.#onError(error, name) });
     const perMinute = tenant.limits?.requestsPerMinute;
@@ -170,14 +169,26 @@ export class OpenTenants {
     this.#owners.set(key, name);
   }
 
-  #makeRoom(): void {
-    const open = [...this.#slots.values()].filter(({ isOpen }) => isOpen);
-    if (open.length < this.#most) return;
-    const unused = open.find(({ uses }) => uses === 0);
-    if (unused === undefined) {
-      throw new CountersignError("ledger-busy", `All ${this.#most} open tenants are in use. Try again.`);
+  /**
+   * Waits until there is room, and takes it. One that is closing has its ledger open until what runs in it has ended; it is
+   * waited for, but not for long: up to as many again may be closing.
+   */
+  async #takeRoom(take: () => void): Promise<void> {
+    const late = AbortSignal.timeout(GRACE_MS);
+    for (let hasClosed = false; ; ) {
+      const open = [...this.#slots.values()].filter(({ isOpen }) => isOpen);
+      const most = late.aborted ? 2 * this.#most : this.#most;
+      if (open.length + this.#closing.size < most && open.length < this.#most) return take();
+      const unused = open.find(({ uses }) => uses === 0);
+      if (unused !== undefined && (!hasClosed || this.#closing.size === 0)) {
+        hasClosed = true;
+        this.#close(unused).catch(() => {});
+      }
+      if (this.#closing.size === 0 || late.aborted) {
+        throw new CountersignError("ledger-busy", `All ${this.#most} open tenants are in use. Try again.`);
+      }
+      await Promise.race([...[...this.#closing].map(({ closing }) => closing), aborted(late)]);
     }
-    this.#close(unused).catch(() => {});
   }
 
   #release(slot: Slot): void {
@@ -225,6 +236,10 @@ async function closeTenant(slot: Slot): Promise<void> {
   }
   await tenant.close?.();
   await tenant.engine.close();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function once(act: () => void): () => void {
