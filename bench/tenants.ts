@@ -7,8 +7,8 @@ import { createApp, createTenants, type Tenants } from "../src/http/index.ts";
 import { createEngine } from "../src/index.ts";
 
 const QUIET = 20;
-const ROUNDS = 6;
-const ROUND_MS = 3_000;
+const ROUNDS = 4;
+const ROUND_MS = 2_500;
 const PAUSE_MS = 25;
 const AT_ONCE = 32;
 /** What the noisy tenant is allowed, where it has a limit. */
@@ -49,7 +49,7 @@ async function compare(folder: string, limit: number | undefined) {
 
 function serve(folder: string, limit: number | undefined): Tenants {
   return createTenants({
-    tenantOf: (request) => new URL(request.url).hostname.replace(/\.test$/, ""),
+    tenantOf: ({ url }) => new URL(url).hostname.replace(/\.test$/, ""),
     open: async (name) => {
       const engine = await createEngine({ ledger: `sqlite:${folder}-${name}.db` });
       const limits = name === NOISY && limit !== undefined ? { limits: { requestsPerMinute: limit } } : {};

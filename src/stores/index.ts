@@ -2,8 +2,10 @@ import { type Clock, DocumentLedger, type Ledger, systemClock } from "../engine/
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { isAlwaysSynced } from "./durability.ts";
 import type { Risk } from "./postgres/index.ts";
+import type { MigrationPlan } from "./sql/migration-plan.ts";
 import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
+export type { MigrationPlan } from "./sql/migration-plan.ts";
 export { otherBuild } from "./sql/other-build.ts";
 export type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
@@ -79,6 +81,16 @@ export async function migrateLedger(url: string): Promise<void> {
   if (!isPostgres(url)) return (await createLedger(url)).close();
   const { migratePostgres } = await import("./postgres/index.ts");
   await migratePostgres(url);
+}
+
+/** What {@link migrateLedger} would do: statements, locks and an estimate. Changes nothing. */
+export async function planLedgerMigration(url: string): Promise<MigrationPlan> {
+  if (isPostgres(url)) {
+    const { planPostgresMigration } = await import("./postgres/index.ts");
+    return planPostgresMigration(url);
+  }
+  const { planSqliteMigration } = await import("./sqlite/index.ts");
+  return planSqliteMigration(sqlitePath(url));
 }
 
 /**

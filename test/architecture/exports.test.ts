@@ -549,6 +549,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "listPostgresRisks",
     "migratePostgres",
     "openPostgresLedger",
+    "planPostgresMigration",
     "readPostgresContent",
   ],
   "./stores/sqlite": [
@@ -559,6 +560,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "eraseSqliteLedger",
     "inspectSqliteLedger",
     "openSqliteLedger",
+    "planSqliteMigration",
     "writeSqliteFile",
   ],
   "./models/ai-sdk": ["AiSdkModel", "AiSdkOptions", "aiSdk"],

@@ -34,7 +34,7 @@ test("a tenant that only the sweep opened stays open until its messages are sent
     idleMs: 1,
     open: async (name) => {
       const engine = await createEngine({ ledger: ledgerOf(name) });
-      const deliveries = startDeliveries({ ledger: engine.ledger, channels: [channel as never] });
+      const deliveries = startDeliveries({ ledger: engine.ledger, channels: [channel] });
       return {
         engine,
         app: createApp({ apps: {}, engine, authenticate: () => ({ id: "ana" }) }),

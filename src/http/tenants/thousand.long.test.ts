@@ -19,6 +19,10 @@ function openFiles(): number {
   return readdirSync("/proc/self/fd").length;
 }
 
+function authenticate() {
+  return { id: "ana", scopes: ["read", "decide", "propose"] as const };
+}
+
 async function forEachTenant(step: number, visit: (name: string) => Promise<void>): Promise<void> {
   const names = Array.from({ length: TENANTS / step }, (_, at) => `t${at * step}`);
   const next = names.values();
@@ -50,7 +54,6 @@ test(
         const engine = await createEngine({ ledger: `sqlite:${join(folder, `${name}.db`)}` });
         open += 1;
         mostOpen = Math.max(mostOpen, open);
-        const authenticate = () => ({ id: "ana", scopes: ["read", "decide", "propose"] as const });
         return {
           engine,
           app: createApp({ apps: {}, engine, publicUrl: `https://${name}.test`, authenticate }),

@@ -1,8 +1,9 @@
 import { DocumentLedger, type Ledger, type LedgerStats } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import type { MigrationPlan } from "../sql/migration-plan.ts";
 import { openDatabase, READ_ONLY, toLedgerError } from "./connection/index.ts";
 import { PostgresStore } from "./postgres-store.ts";
-import { assertUsable, migrate, NEWEST, readSchema } from "./schema/index.ts";
+import { assertUsable, migrate, NEWEST, planMigration, readSchema } from "./schema/index.ts";
 
 /** Options of a PostgreSQL ledger. */
 export interface PostgresOptions {
@@ -90,6 +91,16 @@ export async function migratePostgres(
   try {
     const { version } = dryRun ? await readSchema(database) : await migrate(database);
     return { from: version, to: Math.max(version, NEWEST) };
+  } finally {
+    await database.close();
+  }
+}
+
+/** What {@link migratePostgres} would do: statements, locks and an estimate. Changes nothing. */
+export async function planPostgresMigration(url: string): Promise<MigrationPlan> {
+  const database = await openDatabase(url);
+  try {
+    return await planMigration(database);
   } finally {
     await database.close();
   }

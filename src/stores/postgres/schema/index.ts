@@ -10,4 +10,5 @@ export {
   readSchema,
 } from "./migrate.ts";
 export { MIGRATIONS } from "./migrations.ts";
+export { planMigration } from "./plan.ts";
 export { SchemaWatch } from "./schema-watch.ts";

@@ -158,7 +158,8 @@ function toState(rows: readonly (readonly unknown[])[]): SchemaState {
   };
 }
 
-function assertOurs(state: SchemaState, name: string): void {
+/** Throws `ledger-newer` or `ledger-mismatch` where this build may neither use nor migrate the ledger. */
+export function assertOurs(state: SchemaState, name: string): void {
   if (state.breaking > NEWEST) throw newer(name, state.breaking);
   if (!isMadeByThisBuild(state)) throw otherBuild(name, Math.min(state.version, NEWEST));
 }
@@ -166,7 +167,7 @@ function assertOurs(state: SchemaState, name: string): void {
 function newer(name: string, found: number): CountersignError {
   return new CountersignError(
     "ledger-newer",
-    `The ledger "${name}" has schema ${found}, which is newer than this version of Countersign (${NEWEST}). Upgrade Countersign.`,
+    `The ledger "${name}" has schema ${found}, and that migration is breaking: this version of Countersign (${NEWEST}) must not use it. Upgrade Countersign in this process.`,
     { details: { ledger: name, found, known: NEWEST } },
   );
 }

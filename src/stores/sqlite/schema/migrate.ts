@@ -8,6 +8,8 @@ import type { Driver } from "../connection/driver.ts";
 export interface Migration {
   /** Counts up from one, without gaps. */
   readonly version: number;
+  /** Here older code refuses every newer file; this says that on PostgreSQL it must, too. */
+  readonly breaking?: true;
   /** What it says to the database, inside the transaction that also records the version. */
   readonly texts: readonly string[];
   /** Puts in what differs from ledger to ledger. */
