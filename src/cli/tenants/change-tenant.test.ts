@@ -2,7 +2,15 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
-import { suspendLedger } from "../../engine/index.ts";
+import {
+  allHolds,
+  OutcomeUnknown,
+  partsOf,
+  placeHold,
+  releaseHold,
+  suspendLedger,
+  toPrincipal,
+} from "../../engine/index.ts";
 import { TenantRegistry } from "../../http/index.ts";
 import { createEngine, createLedger } from "../../index.ts";
 import { inspectLedger, migrateLedger } from "../../stores/index.ts";
@@ -99,6 +107,47 @@ test("an erasure that was killed is finished by the next one, wherever it was", 
   await gone.registry.move("gone", { from: ["suspended"], to: "erasing", ...by });
   rmSync(gone.file);
   expect(await eraseTenant(gone.subject)).toMatchObject({ state: "erased" });
+});
+
+test("a tenant under a legal hold is not erased, nor is one whose erasure had begun", async () => {
+  const { registry, subject, file, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  const engine = await createEngine({ ledger: wanted.ledger });
+  resources.add(() => engine.close());
+  const decider = { by: toPrincipal(ana), via: "cli" };
+  const place = () => placeHold(partsOf(engine), { on: "user", name: "ana", reason: "case 1" }, decider);
+  const first = await place();
+  await suspendTenant(subject);
+  await expect(eraseTenant(subject)).rejects.toMatchObject({ code: "under-hold" });
+  expect(await registry.get("acme")).toMatchObject({ state: "suspended" });
+  await releaseHold(partsOf(engine), { id: first.id, reason: "closed" }, decider);
+  await registry.move("acme", { from: ["suspended"], to: "erasing", ...by });
+  await place();
+  await expect(eraseTenant(subject)).rejects.toMatchObject({ code: "under-hold" });
+  expect([existsSync(file), (await allHolds(engine.ledger)).length]).toEqual([true, 1]);
+});
+
+test("a tenant with a call that runs, or whose outcome is unknown, is not erased", async () => {
+  const { subject, file, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  const engine = await createEngine({ ledger: wanted.ledger });
+  resources.add(() => engine.close());
+  const [started, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  const pay = engine.gate("pay", {}, () => {
+    started.resolve();
+    return answered.promise;
+  });
+  const outcome = pay({}, { key: "k", by: ana });
+  await started.promise;
+  await suspendTenant(subject);
+  await expect(eraseTenant(subject)).rejects.toMatchObject({ code: "call-executing" });
+  answered.reject(new OutcomeUnknown("the bank did not answer"));
+  const unknown = await outcome;
+  if (unknown.status !== "unknown") throw new Error(unknown.status);
+  await expect(eraseTenant(subject)).rejects.toMatchObject({ code: "call-executing" });
+  expect(existsSync(file)).toBe(true);
+  await engine.settleCall(unknown.callId, { as: "succeeded", result: "paid" }, { by: ana });
+  expect(await eraseTenant(subject)).toMatchObject({ state: "erased" });
 });
 
 test("a suspension and a resumption that were killed are finished by the next one, or taken back", async () => {

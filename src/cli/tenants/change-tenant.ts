@@ -5,6 +5,7 @@ import type { TenantLimits, TenantRecord, TenantRegistry, TenantState } from "..
 import { CountersignError } from "../../protocol/index.ts";
 import { createLedger, eraseLedger, exportLedger, inspectLedger, migrateLedger } from "../../stores/index.ts";
 import { fileOf, isPersistent, localPrincipal, VIA } from "../wiring.ts";
+import { checkErasable } from "./may-erase.ts";
 
 /** Under this name a ledger stores whose tenant it is. */
 const OWNER = "tenant";
@@ -79,12 +80,20 @@ export async function exportTenant(subject: Subject, folder: string): Promise<st
   return file;
 }
 
-/** Removes a suspended tenant's ledger, or finishes an erasure that was interrupted. Its record stays in the registry. */
+/**
+ * Removes a suspended tenant's ledger, or finishes an erasure that was interrupted. Its record stays in the registry. Throws
+ * while a legal hold keeps something, or a call has not ended.
+ */
 export async function eraseTenant(subject: Subject): Promise<TenantRecord> {
-  const { ledger } = await subject.registry.get(subject.name);
+  const { ledger, state } = await subject.registry.get(subject.name);
+  const check = async (): Promise<void> => {
+    if (!(await inspectLedger(ledger)).exists) return;
+    await withOwnLedger(subject, ledger, (opened) => checkErasable(opened, subject.name));
+  };
+  if (state === "suspended") await check();
   await move(subject, ["suspended"], "erasing");
-  // Whatever is there now may have come after an erasure that was interrupted.
-  if ((await inspectLedger(ledger)).exists) await withOwnLedger(subject, ledger, async () => {});
+  // Again: this may finish an erasure that began long ago, and a hold may be newer than the first look.
+  await check();
   await eraseLedger(ledger);
   return move(subject, ["erasing"], "erased");
 }

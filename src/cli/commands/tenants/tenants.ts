@@ -138,8 +138,8 @@ export const tenantsErase: Command = {
   summary: "remove a suspended tenant's ledger for ever",
   usage: "<name> --confirm NAME [--reason TEXT]",
   about:
-    "Removes the file, or the schema of the PostgreSQL database, with everything in it. Only for a suspended tenant. The registry " +
-    "keeps a record, and the name is not used again. Backups and exports are yours to delete. If it was interrupted, run it again.",
+    "Removes the file, or the schema of the PostgreSQL database, with everything in it. Only for a suspended tenant without legal " +
+    "holds, running calls and unknown outcomes. The registry keeps a record, and the name is not used again. Backups and exports are yours to delete. If it was interrupted, run it again.",
   words: NAME,
   flags: {
     confirm: { type: "string", value: "NAME", help: "the tenant's name again (required)" },
