@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import {
   allHolds,
@@ -8,6 +8,7 @@ import {
   partsOf,
   placeHold,
   releaseHold,
+  SUSPENSION,
   suspendLedger,
   toPrincipal,
 } from "../../engine/index.ts";
@@ -159,6 +160,59 @@ test("a suspension and a resumption that were killed are finished by the next on
   expect(await resumeTenant(subject)).toMatchObject({ state: "active" });
   await registry.move("acme", { from: ["active"], to: "suspending", ...by });
   expect(await resumeTenant(subject)).toMatchObject({ state: "active" });
+});
+
+/** Does this right after the first change that the command makes in the registry. */
+function afterFirstMove({ registry }: Subject, act: () => Promise<unknown>): void {
+  const move = registry.move.bind(registry);
+  vi.spyOn(registry, "move").mockImplementationOnce(async (...given) => {
+    const moved = await move(...given);
+    await act();
+    return moved;
+  });
+}
+
+/** A tenant, two commands that change it, and whether its ledger lets anything start. */
+async function setUpTwo() {
+  const first = await setUp();
+  const second = await setUp("acme", first.folder);
+  await createTenant(first.subject, first.wanted);
+  const ledger = await createLedger(first.wanted.ledger);
+  resources.add(() => ledger.close());
+  const isSuspended = async () => (await ledger.items.get(SUSPENSION.kind, SUSPENSION.id)) !== undefined;
+  const state = async () => [(await first.registry.get("acme")).state, await isSuspended()];
+  return { one: first.subject, other: second.subject, registry: second.registry, items: ledger.items, state };
+}
+
+const OVERTAKEN = { code: "forbidden" };
+
+test("of a suspension and a resumption at once, the later one decides for registry and ledger alike", async () => {
+  const { one, other, state } = await setUpTwo();
+  afterFirstMove(one, () => resumeTenant(other));
+  await expect(suspendTenant(one)).rejects.toMatchObject(OVERTAKEN);
+  expect(await state()).toEqual(["active", false]);
+  await suspendTenant(one);
+  afterFirstMove(one, () => suspendTenant(other));
+  await expect(resumeTenant(one)).rejects.toMatchObject(OVERTAKEN);
+  expect(await state()).toEqual(["suspended", true]);
+});
+
+test("a suspension that was overtaken twice does not finish another one, whose mark is not there yet", async () => {
+  const { one, registry, state } = await setUpTwo();
+  afterFirstMove(one, async () => {
+    await registry.move("acme", { from: ["suspending"], to: "resuming", ...by });
+    await registry.move("acme", { from: ["resuming"], to: "suspending", ...by });
+  });
+  await expect(suspendTenant(one)).rejects.toMatchObject(OVERTAKEN);
+  expect(await state()).toEqual(["suspending", true]);
+});
+
+test("the mark of a suspension that was overtaken and then killed is removed by resuming again", async () => {
+  const { one, items, state } = await setUpTwo();
+  await suspendLedger(items, {}, 1);
+  expect(await state()).toEqual(["active", true]);
+  expect(await resumeTenant(one)).toMatchObject({ state: "active" });
+  expect(await state()).toEqual(["active", false]);
 });
 
 test("a ledger that exists, or that is another tenant's, becomes nobody else's", async () => {

@@ -48,20 +48,32 @@ export async function createTenant(
   throw new CountersignError("invalid-option", `The ledger at ${ledger} belongs to another tenant.`);
 }
 
-/** From the moment the registry says so, servers close it; when this resolves, nothing of it can start anywhere. */
+/**
+ * From the moment the registry says so, servers close it; when this resolves, nothing of it can start anywhere. If it is
+ * resumed meanwhile, it is not suspended, here or in its ledger.
+ */
 export async function suspendTenant(subject: Subject): Promise<TenantRecord> {
-  const { ledger, since, state } = await subject.registry.get(subject.name);
+  const { since, state } = await subject.registry.get(subject.name);
   const why = { tenant: subject.name, since: state === "active" ? Date.now() : since };
-  await move(subject, ["active", "suspended", "resuming"], "suspending");
-  await withOwnLedger(subject, ledger, ({ items }) => suspendLedger(items, why));
-  return move(subject, ["suspending"], "suspended");
+  const { ledger, version } = await move(subject, ["active", "suspended", "resuming"], "suspending");
+  return withOwnLedger(subject, ledger, async ({ items }) => {
+    await suspendLedger(items, why, version);
+    try {
+      return await move(subject, ["suspending"], "suspended", version);
+    } catch (error) {
+      const now = await subject.registry.get(subject.name);
+      // Whoever resumed it may have looked before the mark was there.
+      if (now.state === "resuming" || now.state === "active") await resumeLedger(items, version);
+      throw error;
+    }
+  });
 }
 
+/** Also for one that is active: a suspension that was killed after it was overtaken left its mark. */
 export async function resumeTenant(subject: Subject): Promise<TenantRecord> {
-  const { ledger } = await subject.registry.get(subject.name);
-  await move(subject, ["suspended", "suspending"], "resuming");
-  await withOwnLedger(subject, ledger, ({ items }) => resumeLedger(items));
-  return move(subject, ["resuming"], "active");
+  const { ledger, version } = await move(subject, ["suspended", "suspending", "active"], "resuming");
+  await withOwnLedger(subject, ledger, ({ items }) => resumeLedger(items, version));
+  return move(subject, ["resuming"], "active", version);
 }
 
 /** Returns the copy's file. */
@@ -106,8 +118,14 @@ export async function limitTenant(subject: Subject, given: TenantLimits): Promis
   return registry.limit(name, Object.fromEntries(merged), acting(subject));
 }
 
-function move(subject: Subject, from: readonly TenantState[], to: TenantState): Promise<TenantRecord> {
-  return subject.registry.move(subject.name, { from, to, ...acting(subject) });
+function move(
+  subject: Subject,
+  from: readonly TenantState[],
+  to: TenantState,
+  version?: number,
+): Promise<TenantRecord> {
+  const since = version === undefined ? {} : { version };
+  return subject.registry.move(subject.name, { from, to, ...since, ...acting(subject) });
 }
 
 function acting({ reason }: Subject) {

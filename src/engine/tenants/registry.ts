@@ -19,6 +19,14 @@ export interface TenantChange extends Acting {
   readonly reason?: string;
 }
 
+/** From which states to which one. */
+interface TenantMove extends TenantChange {
+  readonly from: readonly TenantState[];
+  readonly to: TenantState;
+  /** Only if nobody has changed the tenant since this version. */
+  readonly version?: number;
+}
+
 const PAGE = 1_000;
 const ID_DIGITS = 16;
 
@@ -88,17 +96,11 @@ export class TenantRegistry {
   }
 
   /** Moves a tenant to a state. One that is there already stays as it is. Throws `forbidden` from any other state. */
-  async move(
-    name: string,
-    {
-      from,
-      to,
-      ...change
-    }: TenantChange & { readonly from: readonly TenantState[]; readonly to: TenantState },
-  ): Promise<TenantRecord> {
+  async move(name: string, { from, to, version, ...change }: TenantMove): Promise<TenantRecord> {
     return this.#change(name, change, (found, now) => {
       const tenant = known(name, found);
       if (tenant.state === to) return tenant;
+      if (version !== undefined && tenant.version !== version) throw changedMeanwhile(tenant);
       if (from.includes(tenant.state)) return { ...tenant, state: to, since: now };
       throw new CountersignError(
         "forbidden",
@@ -157,4 +159,12 @@ export class TenantRegistry {
 function known(name: string, found: TenantRecord | undefined): TenantRecord {
   if (found !== undefined) return found;
   throw new CountersignError("unknown-tenant", `There is no tenant "${name}".`);
+}
+
+function changedMeanwhile({ name, state }: TenantRecord): CountersignError {
+  return new CountersignError(
+    "forbidden",
+    `Somebody else changed the tenant "${name}" meanwhile: it is ${state}. Look at it, and run the command again if it is still needed.`,
+    { details: { state } },
+  );
 }
