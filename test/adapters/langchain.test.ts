@@ -122,6 +122,34 @@ test("a default that is another one each time runs as it was shown, also after a
   expect(told["c1"]).toContain("Ordered.");
 });
 
+test("other arguments under the same call's id are refused, also if the schema renames all of them", async () => {
+  gate = createGate({ engine, app: "shop", identify: () => ({ thread: "t1", turn: "m1" }) });
+  const schema = z.object({
+    payment: z
+      .object({ to: z.string(), amount: z.number() })
+      .transform(({ to, amount }) => ({ recipient: to, cents: amount * 100 })),
+  });
+  const send = tool(
+    (input: unknown) => {
+      ran.push(input);
+      return "Sent.";
+    },
+    { name: "send", description: "Sends money.", schema },
+  );
+  const start = (to: string, amount: number): ReturnType<typeof agentOf> =>
+    agentOf(gate.tools([send], { send: true }), [
+      { id: "c1", tool: "send", args: { payment: { to, amount } } },
+    ]);
+  const alice = start("alice", 10);
+  await say(alice);
+  await approve();
+  await say(start("bob", 5_000));
+  expect(told["c1"]).toContain("was already used for send with different arguments");
+  expect(ran).toEqual([]);
+  await goOn(alice);
+  expect(ran).toEqual([{ payment: { recipient: "alice", cents: 1_000 } }]);
+});
+
 describe("the pause", () => {
   test("has the shapes of LangChain's middleware and of Agent Inbox", async () => {
     const rule = { ...APPROVERS, hint: "Pay Bob?", amendable: ["amount"] };

@@ -80,6 +80,40 @@ test("a call that waits says so, and the same call later gives the outcome, once
   expect(paid).toEqual([40]);
 });
 
+test("calls with different arguments are two calls, also if the schema renames all of them", async () => {
+  const { engine, server, connect: open } = await shop({ rules: { send: true } });
+  const sent: unknown[] = [];
+  const payment = z
+    .object({ to: z.string(), amount: z.number() })
+    .transform(({ to, amount }) => ({ recipient: to, cents: amount * 100 }));
+  server.registerTool("send", { inputSchema: { payment } }, async ({ payment: { recipient, cents } }) => {
+    sent.push([recipient, cents]);
+    return { content: [{ type: "text", text: `sent to ${recipient}` }] };
+  });
+  const client = await open();
+  const send = (to: string, amount: number): ReturnType<Client["callTool"]> =>
+    client.callTool({ name: "send", arguments: { payment: { to, amount } } });
+  await send("alice", 10);
+  await decide(engine, true);
+  expect(await send("bob", 5_000)).toMatchObject({ isError: true });
+  const [asked, ...others] = await engine.pending();
+  expect(asked?.args).toMatchObject({ payment: { recipient: "bob", cents: 500_000 } });
+  expect(others).toEqual([]);
+  expect(sent).toEqual([]);
+  expect(JSON.stringify(await send("alice", 10))).toContain("sent to alice");
+  await decide(engine, false);
+  expect(JSON.stringify(await send("bob", 5_000))).not.toContain("alice");
+  expect(sent).toEqual([["alice", 1_000]]);
+});
+
+test("a member that the client leaves undefined was not sent", async () => {
+  const { engine, connect: open } = await shop();
+  const client = await open();
+  await client.callTool({ name: "pay", arguments: { amount: 40, to: undefined } });
+  await pay(client);
+  expect(await engine.pending()).toHaveLength(1);
+});
+
 test("calls that nobody is asked about run each, however equal they are", async () => {
   const { engine, paid, connect: open } = await shop({ rules: { pay: { requireConfirmation: false } } });
   const client = await open();

@@ -26,6 +26,7 @@ export async function callOfArguments(
     readonly thread: string;
     readonly user: string | undefined;
     readonly tool: string;
+    /** What tells the call from others of its tool. */
     readonly args: JsonObject;
   },
 ): Promise<McpCallId> {

@@ -143,7 +143,8 @@ export class GatedTool {
   ): Promise<McpCallId> {
     if (callId !== undefined) return namedCall(callId, user);
     const { engine, app, collectWithinMs } = this.#gating;
-    const args = sent === undefined ? parsed : onlySent(sent, parsed);
+    // A schema may rename what was sent; its defaults may differ at each parse.
+    const args = sent === undefined ? parsed : { sent, parsed: onlySent(sent, parsed) };
     for (;;) {
       const call = await callOfArguments(engine, { app, thread, user, tool: this.#name, args });
       if (!(await isTooLate(engine, gate, { call, collectWithinMs }))) return call;

@@ -33,5 +33,6 @@ export function sentArguments(tool: string, requestId: unknown): JsonObject | un
   const { params } = message;
   if (!isJsonObject(params) || params["name"] !== tool) return undefined;
   const args = member(params, "arguments");
-  return isJsonObject(args) ? args : {};
+  // A transport within one process may leave members undefined.
+  return isJsonObject(args) ? (JSON.parse(JSON.stringify(args)) as JsonObject) : {};
 }

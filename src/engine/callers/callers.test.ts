@@ -209,6 +209,68 @@ describe("what the model sent", () => {
   });
 });
 
+describe("arguments that parsing renames", () => {
+  const ten = {
+    sent: { pay: { to: "alice", amount: 10 } },
+    args: { pay: { recipient: "alice", cents: 1_000 } },
+  };
+  const more = {
+    sent: { pay: { to: "bob", amount: 5_000 } },
+    args: { pay: { recipient: "bob", cents: 500_000 } },
+  };
+
+  test.each([
+    ["was seen as it was sent", ten],
+    ["was seen only as it was parsed", { args: ten.args }],
+    ["had nothing that is sent now", { args: { pay: {} }, sent: { pay: {} } }],
+  ])("are another call's if they differ, also if the first call %s", async (_what, first) => {
+    await engine.callers.propose(proposal(first));
+    await expect(engine.callers.propose(proposal(more))).rejects.toMatchObject({ code: "key-reused" });
+  });
+
+  test("are the same call's if they were sent the same, with the defaults that people saw", async () => {
+    const args = { ...ten.args, order: "o-1" };
+    const { id } = await engine.callers.propose(proposal({ ...ten, args }));
+    const again = await engine.callers.propose(proposal({ ...ten, args: { ...args, order: "o-2" } }));
+    expect(again).toMatchObject({ id, args });
+  });
+
+  test("stay the same call's after an amendment", async () => {
+    const args = { amount: 40, order: "o-1" };
+    const sent = { amount: 40 };
+    const first = await engine.callers.propose(proposal({ args, sent, amendable: ["amount"] }));
+    await approve(first, { amount: 20, order: "o-1" });
+    const again = { args: { ...args, order: "o-2" }, sent, amendable: ["amount"] };
+    expect(await engine.callers.propose(proposal(again))).toMatchObject({ id: first.id, amended: true });
+    const other = { args: { amount: 20, order: "o-1" }, sent: { amount: 20 } };
+    await expect(engine.callers.propose(proposal(other))).rejects.toMatchObject({ code: "key-reused" });
+  });
+});
+
+describe("what was sent, where the stored call was seen only as it was parsed", () => {
+  const stored = { amount: 40, items: [{ name: "a", id: "1" }], order: "o-1" };
+
+  test("is the same call if all of it is in the stored arguments as it was sent", async () => {
+    const { id } = await engine.callers.propose(proposal({ args: stored }));
+    const again = { amount: 40, items: [{ name: "a", id: "2" }], order: "o-2" };
+    const sent = { amount: 40, items: [{ name: "a" }] };
+    expect(await engine.callers.propose(proposal({ args: again, sent }))).toMatchObject({ id, args: stored });
+  });
+
+  test.each([
+    ["a member is not", { amount: 40, to: "bob" }],
+    ["a member is, with another value", { amount: "40" }],
+    ["a member of an item is not", { amount: 40, items: [{ title: "a" }] }],
+    ["an item is not", { amount: 40, items: [] }],
+  ])("is another call if %s", async (_what, sent) => {
+    await engine.callers.propose(proposal({ args: stored }));
+    const args = { ...stored, order: "o-2" };
+    await expect(engine.callers.propose(proposal({ args, sent }))).rejects.toMatchObject({
+      code: "key-reused",
+    });
+  });
+});
+
 describe("a claim that is not renewed", () => {
   test("leaves the call unknown; its late result still counts, until a person has settled it", async () => {
     const claim = await asked();

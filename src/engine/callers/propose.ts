@@ -1,6 +1,6 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { permitFor } from "../calls/index.ts";
-import { definitionDigest, valueDigest } from "../common/index.ts";
+import { definitionDigest, throughJson, valueDigest } from "../common/index.ts";
 import {
   forbiddenAnswer,
   type GatedCall,
@@ -34,7 +34,7 @@ import {
 import { proposedTool } from "./caller-tool.ts";
 import { bindCallKey, callerSession } from "./key.ts";
 import { checkProposal, type Proposal, requestersOf } from "./proposal.ts";
-import { withStoredDefaults } from "./stored-defaults.ts";
+import { holdsSent, withStoredDefaults } from "./stored-defaults.ts";
 
 /** What the gate says: the caller may run it, a person is asked, or it is denied. */
 type CallerPlan =
@@ -52,6 +52,13 @@ interface NewCall {
   readonly tool: GatedTool;
   readonly args: JsonObject;
   readonly argsDigest: string;
+  readonly sent?: Sent;
+}
+
+/** What the model sent, before it was parsed. */
+interface Sent {
+  readonly args: JsonObject;
+  readonly digest: string;
 }
 
 /** Opens the call, or finds the one that already has this key. Returns the call's id. */
@@ -64,7 +71,14 @@ export async function propose(parts: EngineParts, proposal: Proposal): Promise<s
   if (!parsed.ok) throw misfit(tool.name, parsed);
   const session = callerSession({ by: by.id, app, thread: proposal.thread ?? key });
   const argsDigest = valueDigest(parts.ledger.digestKey, parsed.args);
-  const call: NewCall = { proposal, session, tool, args: parsed.args, argsDigest };
+  const call: NewCall = {
+    proposal,
+    session,
+    tool,
+    args: parsed.args,
+    argsDigest,
+    ...sentIn(parts, proposal),
+  };
   await parts.ready();
   const thread = await parts.ledger.load({ session });
   const known = thread && (await findKnown(parts, thread, call));
@@ -98,11 +112,17 @@ async function checkQuota(
   if (plan.kind === "ask" && thread?.session.grants === undefined) await quota.admitQuestion(reserved);
 }
 
+function sentIn({ ledger }: EngineParts, { sent }: Proposal): Pick<NewCall, "sent"> {
+  if (sent === undefined) return {};
+  const args = throughJson(sent);
+  return { sent: { args, digest: valueDigest(ledger.digestKey, args) } };
+}
+
 /** The stored call with this key. Throws `key-reused` if it has other arguments. */
 async function findKnown(
   { ledger }: EngineParts,
   { session }: Snapshot,
-  { proposal: { key, tool, sent }, args, argsDigest }: NewCall,
+  { proposal: { key, tool }, args, argsDigest, sent }: NewCall,
 ): Promise<string | undefined> {
   const [known] = await ledger.calls([`${session.key}.${key}`]);
   if (known === undefined) return undefined;
@@ -110,12 +130,22 @@ async function findKnown(
   const { originalArgs, id } = known;
   const asked = originalArgs === undefined ? known.argsDigest : valueDigest(ledger.digestKey, originalArgs);
   if (known.tool === tool && asked === argsDigest) return id;
-  const repeated = withStoredDefaults(sent, args, originalArgs ?? known.args);
-  if (known.tool === tool && asked === valueDigest(ledger.digestKey, repeated)) return id;
+  if (known.tool === tool && sent !== undefined && isSentAgain(known, sent)) {
+    const repeated = withStoredDefaults(sent.args, args, originalArgs ?? known.args);
+    if (asked === valueDigest(ledger.digestKey, repeated)) return id;
+  }
   const what = known.tool === tool ? `${tool} with different arguments` : known.tool;
   throw new CountersignError("key-reused", `The key "${key}" was already used for ${what}.`, {
     details: { field: "key", hint: "Use a new key for a new call." },
   });
+}
+
+/**
+ * Is this what the stored call was made of? A schema may rename what was sent, so that the parsed arguments cannot tell.
+ * If the call was stored as it was parsed only, all that is sent now must be in it as it is.
+ */
+function isSentAgain({ sentDigest, originalArgs, args }: CallRecord, sent: Sent): boolean {
+  return sentDigest === undefined ? holdsSent(originalArgs ?? args, sent.args) : sentDigest === sent.digest;
 }
 
 function subjectOf(proposal: Proposal): GatedCall["subject"] {
@@ -230,7 +260,7 @@ function openQuestion(parts: EngineParts, draft: Draft, call: CallRecord, questi
   writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
 }
 
-function newCall(session: string, { proposal, tool, args, argsDigest }: NewCall): CallRecord {
+function newCall(session: string, { proposal, tool, args, argsDigest, sent }: NewCall): CallRecord {
   const { key, app, agent = app, turn } = proposal;
   return {
     id: `${session}.${key}`,
@@ -244,6 +274,7 @@ function newCall(session: string, { proposal, tool, args, argsDigest }: NewCall)
     args,
     unparsed: false,
     argsDigest,
+    ...(sent === undefined ? {} : { sentDigest: sent.digest }),
     definitionDigest: definitionDigest(tool.definition),
     requesters: requestersOf(proposal),
     asker: askerOf(proposal.by),

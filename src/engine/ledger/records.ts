@@ -120,6 +120,8 @@ export interface CallRecord {
   /** What parsing gives is not JSON, so the body's arguments are parsed from `args` when it is entered. */
   readonly unparsed: boolean;
   readonly argsDigest: string;
+  /** Of a caller's call: the digest of what the model sent, before it was parsed, if the caller has seen it. */
+  readonly sentDigest?: string;
   readonly definitionDigest: string;
   /** Who asked, where that is not simply the session's user; the last of them is the user it is for. */
   readonly requesters?: readonly string[];

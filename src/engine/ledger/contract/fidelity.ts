@@ -71,6 +71,7 @@ const call: Required<CallRecord> = {
     escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", fills: [0], reached: false }],
   },
   argsDigest: "ad",
+  sentDigest: "sd",
   definitionDigest: "dd",
   secrets: ["/a~1b", "/pin"],
   repeatable: true,
