@@ -347,6 +347,7 @@ export {
 } from "./retention/index.ts";
 export {
   type CallPlan,
+  checkMessage,
   type MessageInput,
   type MessageOutcome,
   type PlannedCall,

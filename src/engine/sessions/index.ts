@@ -7,6 +7,7 @@
  */
 
 export { cancelRun, type RunToCancel } from "./cancel-run.ts";
+export { checkMessage } from "./check-message.ts";
 export {
   changeState,
   createSession,

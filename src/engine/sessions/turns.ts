@@ -117,7 +117,7 @@ interface Receiving {
   readonly reserved: Reserved;
 }
 
-async function judgeMessage(
+export async function judgeMessage(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
   receiving: Receiving,

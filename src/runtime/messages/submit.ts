@@ -1,5 +1,6 @@
 import {
   askerOf,
+  checkMessage,
   type Decider,
   type IdempotentRequest,
   type MessageInput,
@@ -177,25 +178,12 @@ async function begin(
   const earlier = await startedBefore(run, input.once);
   if (earlier !== undefined) return earlier;
   if (session !== undefined && session.open > 0 && input.whilePending === "cancel") {
+    // A message that is refused withdraws nothing.
+    await checkMessage(run.parts, toMessage(run, input, { parts, session, agent: run.agents.root }));
     await withdrawOpen(run, session);
   }
-  const { kind, name } = session === undefined ? run.agents.root : await answeringAgent(run, session);
-  const message: MessageInput = {
-    session: input.session,
-    event: {
-      author: "user",
-      invocationId: `e-${run.newId()}`,
-      content: { role: "user", parts },
-      ...(input.stateDelta === undefined
-        ? {}
-        : { actions: { stateDelta: withoutTemporary(input.stateDelta) } }),
-    },
-    frame: { kind, agent: name, path: [name] },
-    known: { session },
-    asker: askerOf(input.decider.by),
-    ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
-    ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
-  };
+  const agent = session === undefined ? run.agents.root : await answeringAgent(run, session);
+  const message = toMessage(run, input, { parts, session, agent });
   const received = await (input.once === undefined
     ? receiveMessage(run.parts, message)
     : receiveOnce(run.parts, message, input.once));
@@ -210,6 +198,37 @@ async function begin(
     refused: [],
     warnings: [],
     run: { invocation: frame.invocation, after: seq },
+  };
+}
+
+function toMessage(
+  run: RunContext,
+  input: Words,
+  {
+    parts,
+    session,
+    agent: { kind, name },
+  }: {
+    readonly parts: readonly Part[];
+    readonly session: SessionRecord | undefined;
+    readonly agent: AnyAgent;
+  },
+): MessageInput {
+  return {
+    session: input.session,
+    event: {
+      author: "user",
+      invocationId: `e-${run.newId()}`,
+      content: { role: "user", parts },
+      ...(input.stateDelta === undefined
+        ? {}
+        : { actions: { stateDelta: withoutTemporary(input.stateDelta) } }),
+    },
+    frame: { kind, agent: name, path: [name] },
+    known: { session },
+    asker: askerOf(input.decider.by),
+    ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
+    ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   };
 }
 
