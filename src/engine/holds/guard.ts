@@ -1,5 +1,5 @@
 import { isMentioned } from "../journal/index.ts";
-import type { Draft, Ledger, SessionRecord, Write } from "../ledger/index.ts";
+import type { Draft, ItemVersion, Ledger, SessionRecord, Write } from "../ledger/index.ts";
 import { userOfSession } from "../people/index.ts";
 import type { Hold } from "./hold.ts";
 import { allHolds } from "./read.ts";
@@ -19,6 +19,11 @@ export function guardAgainstHolds(draft: Draft, { version }: GuardedBy): void {
 
 export function guardWrite(read: number): Extract<Write, { kind: "item" }> {
   return { kind: "item", item: { ...GUARD, value: {} }, read };
+}
+
+/** The same as an item, for what is changed without a commit. */
+export function guardItem({ version }: GuardedBy): ItemVersion {
+  return { ...GUARD, version };
 }
 
 /** The present version, to be read before the holds are. */

@@ -41,7 +41,7 @@ export {
   toRememberedRun,
 } from "./idempotency.ts";
 export { InFlight } from "./in-flight.ts";
-export type { KeyValueStore, StoredItem } from "./key-value-store.ts";
+export type { ItemVersion, KeyValueStore, StoredItem } from "./key-value-store.ts";
 export type { DuePlace, DueWork, Ledger, LedgerStats } from "./ledger.ts";
 export type {
   ConfirmationFilter,

@@ -12,6 +12,9 @@ export interface StoredItem {
   readonly expiresAt?: number;
 }
 
+/** An item in one of its versions. */
+export type ItemVersion = Pick<StoredItem, "kind" | "id" | "version">;
+
 /** Where a ledger keeps what belongs to no session. Every change is compare-and-set on the item's version. */
 export interface KeyValueStore {
   /** What is kept under this id and has not expired. */

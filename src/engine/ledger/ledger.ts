@@ -3,7 +3,7 @@ import type { HostedApp } from "../host.ts";
 import type { Journal, Outbox } from "../journal/index.ts";
 import type { Usage } from "../questions/index.ts";
 import type { Commit, CommitOutcome, Memo, Snapshot, Target } from "./commit.ts";
-import type { KeyValueStore } from "./key-value-store.ts";
+import type { ItemVersion, KeyValueStore } from "./key-value-store.ts";
 import type {
   ConfirmationFilter,
   ConfirmationWithCall,
@@ -139,9 +139,14 @@ export interface Ledger {
   allSessions(page?: PageRequest): Promise<Page<SessionRecord>>;
   /**
    * Replaces names in what is left of an erased session: in its own name, and in who asked and decided. By its old name it
-   * is still found, so that nothing runs again under it. False if there was nothing to replace.
+   * is still found, so that nothing runs again under it. False if there was nothing to replace. `judge` is asked if there
+   * is something: nothing is replaced without the item that it names, or once that is in another version.
    */
-  anonymise(session: string, names: ReadonlyMap<string, string>): Promise<boolean>;
+  anonymise(
+    session: string,
+    names: ReadonlyMap<string, string>,
+    judge: () => Promise<ItemVersion | undefined>,
+  ): Promise<boolean>;
   /** Removes expired items, and owners that hold nothing, and updates the search index. */
   tidy(): Promise<void>;
 

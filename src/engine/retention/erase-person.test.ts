@@ -8,6 +8,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import { placeHold, releaseHold } from "../holds/index.ts";
 import { partsOf } from "../index.ts";
+import type { SessionRecord } from "../ledger/index.ts";
 import { toPrincipal, userOfCaller } from "../people/index.ts";
 import { killableEngine } from "../testing/execution.ts";
 import { tryApprove } from "../testing/try-decide.ts";
@@ -174,5 +175,54 @@ describe("erasing a person", () => {
     });
     await placeHold(partsOf(engine), { ...hold, on: "user", name: NAME }, decider);
     await expect(erase(engine)).rejects.toMatchObject({ code: "under-hold" });
+  });
+
+  test("leaves the name in an erased session, and the state, that a hold keeps", async () => {
+    const engine = await open("memory:");
+    const name = { app: "bank", user: NAME, id: "s1" };
+    await engine.createSession(name, { "user:mood": "good" });
+    await engine.deleteSession(name, zeb);
+    const hold = await placeHold(partsOf(engine), { on: "app", name: "bank", reason: "case 7" }, decider);
+    const why = expect.stringContaining("hold") as string;
+    expect(await erase(engine)).toMatchObject({ sessions: 0, items: 0, left: [{ why }] });
+    const { items } = await engine.ledger.allSessions();
+    expect(items.map(({ user }) => user)).toContain(NAME);
+    await releaseHold(partsOf(engine), { id: hold.id, reason: "closed" }, decider);
+    expect(await erase(engine)).toMatchObject({ items: 1, left: [] });
+  });
+
+  test("does not replace the name of who decided in an erased session that a hold keeps", async () => {
+    const engine = await open("memory:");
+    const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+    const asked = await pay({}, { key: "k1", by: { id: "bob" } });
+    if (asked.status !== "pending") throw new Error("Not pending.");
+    const approved = await tryApprove(engine, asked.confirmation.id, { by: zeb });
+    if (approved.ok) await approved.finished;
+    const [{ key, app, user, id }] = (await engine.ledger.allSessions()).items as [SessionRecord];
+    expect(await engine.deleteSession({ app, user, id }, { id: "bob" })).toEqual({ ok: true });
+    await placeHold(partsOf(engine), { on: "session", name: key, reason: "case 7" }, decider);
+    expect(await erase(engine)).toMatchObject({ left: [{ session: key }] });
+    const { confirmation } = (await engine.ledger.load({ confirmation: asked.confirmation.id })) ?? {};
+    expect(confirmation?.votes[0]?.person).toBe(NAME);
+  });
+
+  test.each([
+    ["while sessions are erased", "anonymise", 1],
+    ["while items are removed", "commit", 0],
+  ] as const)("keeps their items if a hold is placed on them %s", async (_when, method, sessions) => {
+    const ledger = await createLedger("memory:", { clock: new ManualClock() });
+    const { engine, watched } = killableEngine(ledger, new ManualClock());
+    onTestFinished(() => engine.close());
+    await ledger.items.put({ kind: "token", id: "t1", value: { user: NAME } }, 0);
+    if (sessions > 0) await engine.createSession({ app: "bank", user: NAME, id: "s1" });
+    watched.intercept(method, async (pass) => {
+      watched.lift(method);
+      await placeHold(partsOf(engine), { on: "user", name: NAME, reason: "case 7" }, decider);
+      return pass();
+    });
+    await expect(erase(engine)).rejects.toMatchObject({ code: "under-hold" });
+    expect(await ledger.items.get("token", "t1")).toBeDefined();
+    const records = await ledger.journal.records({ after: 0, limit: 50 });
+    expect(records.at(-1)).toMatchObject({ kind: "person-erased", body: { sessions, items: 0 } });
   });
 });

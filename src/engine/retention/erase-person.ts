@@ -1,11 +1,23 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { erasedUser } from "../common/index.ts";
 import { type Decider, refusalError } from "../decisions/index.ts";
-import { actor, allHolds, diaryDraft, isDiary, RETENTION_DIARY, underHold } from "../holds/index.ts";
+import {
+  actor,
+  allHolds,
+  diaryDraft,
+  guardAgainstHolds,
+  guardItem,
+  type Hold,
+  holdOn,
+  isDiary,
+  RETENTION_DIARY,
+  readGuard,
+  underHold,
+} from "../holds/index.ts";
 import { mentionsIn } from "../journal/index.ts";
 import { type Draft, type SessionRecord, type StoredItem, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { userOfCaller } from "../people/index.ts";
+import { userOfCaller, userOfSession } from "../people/index.ts";
 import { eraseFinished } from "../sessions/index.ts";
 
 /** Somebody who is erased, and what the ledger calls them from then on. */
@@ -56,7 +68,7 @@ export async function erasePerson(parts: EngineParts, wanted: PersonErasure): Pr
   await parts.ready();
   const { ledger } = parts;
   const { user, onProgress } = wanted;
-  const hold = (await allHolds(ledger)).find(({ on, name }) => on === "user" && name === user);
+  const hold = holdOnPerson(await allHolds(ledger), user);
   if (hold !== undefined) throw refusalError(underHold(hold));
   const erasure = new Erasure(parts, wanted);
   for (let cursor: string | undefined; ; ) {
@@ -90,25 +102,40 @@ class Erasure {
     this.#names = new Map(logins.map((name) => [name, erasedUser(digestKey, name)]));
   }
 
-  /** Removes what is theirs outside of sessions, in the commit that tells of all of it. */
-  end(): Promise<PersonErased> {
+  /**
+   * Removes what is theirs outside of sessions, in the commit that tells of all of it. Throws `under-hold` if a hold was
+   * placed on them meanwhile: then only what was done before is told of.
+   */
+  async end(): Promise<PersonErased> {
     const { user, decider } = this.#wanted;
+    const { ledger } = this.#parts;
     const person = this.#names.get(user) ?? "";
     const [sessions, left] = [this.sessions, this.#left];
-    return transact<PersonErased>(this.#parts, { session: RETENTION_DIARY }, async (snapshot) => {
-      const draft = diaryDraft(this.#parts, snapshot);
-      const items = await this.#removeItems(draft, { user, pseudonym: person });
-      draft.journal("person-erased", { person, sessions, items, left: left.length, ...actor(decider) });
-      return { draft, value: { person, sessions, items, named: this.#named, left } };
-    });
+    const { hold, items } = await transact<Ended>(
+      this.#parts,
+      { session: RETENTION_DIARY },
+      async (snapshot) => {
+        const guard = await readGuard(ledger);
+        const holds = await allHolds(ledger);
+        const ended = { hold: holdOnPerson(holds, user), items: 0 };
+        const draft = diaryDraft(this.#parts, snapshot);
+        guardAgainstHolds(draft, guard);
+        if (ended.hold === undefined)
+          ended.items = await this.#removeItems(draft, { user, pseudonym: person }, holds);
+        const told = { person, sessions, items: ended.items, left: left.length };
+        draft.journal("person-erased", { ...told, ...actor(decider) });
+        return { draft, value: ended };
+      },
+    );
+    if (hold !== undefined) throw refusalError(underHold(hold));
+    return { person, sessions, items, named: this.#named, left };
   }
 
   async take(session: SessionRecord): Promise<void> {
     if (isDiary(session)) return;
     const isOwn = this.#names.has(session.user);
     if (isOwn || (await this.#isErasedToo(session))) await this.#erase(session);
-    // What is left of an erased session still says who asked and who decided.
-    if (isOwn || session.deletedAt !== undefined) await this.#anonymise(session.key);
+    else if (session.deletedAt !== undefined) await this.#anonymise(session);
   }
 
   /** Is it a session of others that names the person and is to be erased with them? */
@@ -120,24 +147,33 @@ class Erasure {
     return false;
   }
 
-  async #erase({ key, app, user }: SessionRecord): Promise<void> {
+  async #erase(session: SessionRecord): Promise<void> {
+    const { key, app, user } = session;
     const erased = await eraseFinished(this.#parts, key, this.#wanted.decider.by.id);
     if (erased.ok) {
       this.sessions += 1;
-      await this.#anonymise(key);
+      await this.#anonymise(session);
       return;
     }
     this.#left.push({ session: key, why: erased.message });
     this.#inUse.add(stateId(app, user));
   }
 
-  async #anonymise(key: string): Promise<void> {
-    await this.#parts.ledger.anonymise(key, this.#names);
+  /** What is left of an erased session still says who asked and who decided. */
+  async #anonymise(session: SessionRecord): Promise<void> {
+    const { ledger } = this.#parts;
+    let held: Hold | undefined;
+    await ledger.anonymise(session.key, this.#names, async () => {
+      const { guard, hold } = await holdOn(ledger, session);
+      held = hold;
+      return hold === undefined ? guardItem(guard) : undefined;
+    });
+    if (held !== undefined) this.#left.push({ session: session.key, why: underHold(held).message });
   }
 
-  async #removeItems(draft: Draft, person: ErasedPerson): Promise<number> {
+  async #removeItems(draft: Draft, person: ErasedPerson, holds: readonly Hold[]): Promise<number> {
     let changed = 0;
-    for (const { kind, without } of [this.#states, ...this.#wanted.items]) {
+    for (const { kind, without } of [this.#states(holds), ...this.#wanted.items]) {
       for await (const item of itemsOf(this.#parts, kind)) {
         const { version: read, value: before, ...rest } = item;
         const value = without(item, person);
@@ -153,16 +189,25 @@ class Erasure {
     return changed;
   }
 
-  /** The state that the sessions of one app and user share. */
-  readonly #states: PersonalItems = {
-    kind: "state of user",
-    without: ({ id, value }) => (this.#isTheirState(id) && !this.#inUse.has(id) ? undefined : value),
-  };
-
-  #isTheirState(id: string): boolean {
-    const [app, user] = JSON.parse(id) as readonly string[];
-    return app !== undefined && user !== undefined && this.#names.has(user);
+  /** The state that the sessions of one app and user share, unless it is in use or the app is held. */
+  #states(holds: readonly Hold[]): PersonalItems {
+    const held = new Set(holds.flatMap(({ on, name }) => (on === "app" ? [name] : [])));
+    const isTheirs = (id: string): boolean => {
+      const [app = "", user = ""] = JSON.parse(id) as readonly string[];
+      return this.#names.has(user) && !held.has(app) && !this.#inUse.has(id);
+    };
+    return { kind: "state of user", without: ({ id, value }) => (isTheirs(id) ? undefined : value) };
   }
+}
+
+/** What came of the items: a hold keeps them, or so many were changed. */
+interface Ended {
+  readonly hold: Hold | undefined;
+  readonly items: number;
+}
+
+function holdOnPerson(holds: readonly Hold[], user: string): Hold | undefined {
+  return holds.find(({ on, name }) => on === "user" && (name === user || name === userOfSession(user)));
 }
 
 /** What a ledger calls the state of a user in an app. */

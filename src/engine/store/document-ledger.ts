@@ -279,9 +279,9 @@ export class DocumentLedger implements Ledger {
     return toPage(found.map(toSession), limit, ({ key }) => [key]);
   }
 
-  async anonymise(session: string, names: ReadonlyMap<string, string>): Promise<boolean> {
+  async anonymise(...[session, names, judge]: Parameters<Ledger["anonymise"]>): Promise<boolean> {
     this.#cache.drop(session);
-    return anonymiseSession(this.#store, session, names);
+    return anonymiseSession(this.#store, session, { names, judge });
   }
 
   async tidy(): Promise<void> {

@@ -3,6 +3,7 @@ import type { SealedUpon } from "../journal/index.ts";
 import type {
   CheckpointRecord,
   CommitOutcome,
+  ItemVersion,
   LedgerHistory,
   LogRow,
   Owner,
@@ -111,6 +112,8 @@ export interface SessionRenaming {
   readonly document: SessionDocument;
   /** What is kept beside rows of the log, by `n`. */
   readonly archives: readonly (readonly [n: number, archive: Archive])[];
+  /** Refuse unless this item is there in this version. */
+  readonly guard: ItemVersion;
   readonly add: readonly Entry[];
   readonly remove: readonly Entry[];
 }
@@ -157,7 +160,7 @@ export interface Store {
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]>;
   documents(query: DocumentQuery): Promise<readonly LoadedDocument[]>;
   commit(commit: StoreCommit): Promise<CommitOutcome>;
-  /** False where the session is not erased, or in another version than was read. Synced. */
+  /** False where the session is not erased, or it or the guard is in another version than was read. Synced. */
   rename(renaming: SessionRenaming): Promise<boolean>;
 
   /** In the order of commits. */

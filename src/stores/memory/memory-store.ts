@@ -107,10 +107,11 @@ export class MemoryStore implements Store {
     return { ok: true };
   }
 
-  async rename({ key, version, document, archives, ...entries }: SessionRenaming): Promise<boolean> {
+  async rename({ key, version, document, archives, guard, ...entries }: SessionRenaming): Promise<boolean> {
     this.#check();
     const known = this.#documents.byKey(key);
     if (known?.version !== version || known.document.head.deletedAt === undefined) return false;
+    if (this.#items.versionOf(guard.kind, guard.id, this.now) !== guard.version) return false;
     this.#documents.rename({ key, version, document });
     for (const [n, archive] of archives) this.#log.setArchive(key, n, archive);
     this.#apply({ items: [], ...entries });

@@ -1,4 +1,6 @@
 import { erasedUser } from "../../common/index.ts";
+import type { ItemVersion } from "../key-value-store.ts";
+import type { Ledger } from "../ledger.ts";
 import { buildFrame, buildQuestion, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
@@ -167,10 +169,11 @@ export const erasingCases: readonly LedgerCase[] = [
         ["boss", "nobody"],
         ["ana", erasedUser(ledger.digestKey, "ana")],
       ]);
-      checkEqual(await ledger.anonymise("s1", names), false, "before it is erased");
+      const guarding = await guardIn(ledger);
+      checkEqual(await ledger.anonymise("s1", names, guarding), false, "before it is erased");
       await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
-      checkEqual(await ledger.anonymise("s1", names), true, "erased");
-      checkEqual(await ledger.anonymise("s1", names), false, "again");
+      checkEqual(await ledger.anonymise("s1", names, guarding), true, "erased");
+      checkEqual(await ledger.anonymise("s1", names, guarding), false, "again");
       const { session } = (await ledger.load({ sessionKey: "s1" })) ?? {};
       checkEqual(session?.user, names.get("ana"), "the user");
       const { id = "", app = "" } = session ?? {};
@@ -181,13 +184,39 @@ export const erasingCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "no name is replaced without the item that guards it, or once that was changed",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit();
+      await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
+      const names = new Map([["ana", "nobody"]]);
+      const guarding = await guardIn(ledger);
+      let asked = 0;
+      const changed = async () => {
+        asked += 1;
+        const guard = await guarding();
+        if (asked === 1) await ledger.items.put({ ...guard, value: {} }, guard.version);
+        return asked === 3 ? undefined : { ...guard, ...(asked === 2 ? { id: "none" } : {}) };
+      };
+      checkEqual(await ledger.anonymise("s1", names, changed), false, "renaming");
+      checkEqual(asked, 3, "how often it was judged");
+      checkEqual((await ledger.load({ sessionKey: "s1" }))?.session.user, "ana", "the user");
+      checkEqual(await ledger.anonymise("s1", names, guarding), true, "as it is");
+    },
+  },
+  {
     name: "a name is replaced where it is a person's, and not in an id or a word that reads the same",
     async run({ open }) {
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1", { app: "ana", id: "ana" });
       await writer.commit(buildQuestion("s1", "c", namesOf("ana")));
       await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
-      checkEqual(await ledger.anonymise("s1", new Map([["ana", "nobody"]])), true, "renaming");
+      checkEqual(
+        await ledger.anonymise("s1", new Map([["ana", "nobody"]]), await guardIn(ledger)),
+        true,
+        "renaming",
+      );
       const snapshot = await ledger.load({ confirmation: questionId("s1", "c") });
       const { app, user, id } = { ...snapshot?.session };
       checkEqual([app, user, id], ["ana", "nobody", "ana"], "the session");
@@ -197,6 +226,13 @@ export const erasingCases: readonly LedgerCase[] = [
     },
   },
 ];
+
+/** Keeps an item that guards names; resolves to what reads its version. */
+async function guardIn({ items }: Ledger): Promise<() => Promise<ItemVersion>> {
+  const guard = { kind: "guard", id: "g1" };
+  await items.put({ ...guard, value: {} }, 0);
+  return async () => ({ ...guard, version: (await items.get(guard.kind, guard.id))?.version ?? 0 });
+}
 
 /** A call and a question about it that have a person of this name, and "ana" in everything that is not a person. */
 function namesOf(person: string) {

@@ -105,7 +105,7 @@ export const handleCases: readonly LedgerCase[] = [
         seal: () => ledger.journal.seal({ k: 1, lastSeq: 1, count: 1, root: "", hash: "", at: 1 }),
         idleSessions: () => ledger.idleSessions(1, { limit: 1 }),
         allSessions: () => ledger.allSessions(),
-        anonymise: () => ledger.anonymise("s1", new Map()),
+        anonymise: () => ledger.anonymise("s1", new Map(), async () => undefined),
         tidy: () => ledger.tidy(),
         channelPlace: () => ledger.outbox.channelPlace("webhook"),
         enqueue: () => ledger.outbox.enqueue({ channel: "webhook", from: 0, to: 1, seqs: [1] }),

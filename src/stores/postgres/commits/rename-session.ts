@@ -3,15 +3,20 @@ import type { Database } from "../connection/index.ts";
 import { ENTRY_PARAMETERS, entryValues, keepEntries } from "./change-parts.ts";
 import { SYNCED } from "./commit-statement.ts";
 
-const [KEY, VERSION, USER, BODY, NS, ARCHIVES] = Array.from(
-  { length: 6 },
+const [KEY, VERSION, USER, BODY, NS, ARCHIVES, GUARD_KIND, GUARD_ID, GUARD_VERSION] = Array.from(
+  { length: 9 },
   (_, at) => `$${ENTRY_PARAMETERS + 1 + at}`,
 );
 
 const RENAME = `
-with done as (
+with guard as materialized (
+  select 1 from countersign.items
+  where kind = ${GUARD_KIND} and id = ${GUARD_ID} and version = ${GUARD_VERSION}::bigint for share
+),
+done as (
   update countersign.documents set "user" = ${USER}, body = ${BODY}
-  where key = ${KEY} and version = ${VERSION}::bigint and deleted returning 0 as place
+  where key = ${KEY} and version = ${VERSION}::bigint and deleted and exists (select 1 from guard)
+  returning 0 as place
 ),
 archived as (
   update countersign.log l set archived = a.archived
@@ -21,9 +26,12 @@ archived as (
 ${keepEntries(1)}
 select (select ${SYNCED}) from done`;
 
-/** False where the session is not erased, or not as it was read. Doing it again changes nothing. */
+/**
+ * False where the session is not erased, or it or the guard not as it was read. The guard is locked: whoever changes it waits,
+ * or has changed it and is seen. Doing it again changes nothing.
+ */
 export async function renameSession(database: Database, renaming: SessionRenaming): Promise<boolean> {
-  const { key, version, document, archives, add, remove } = renaming;
+  const { key, version, document, archives, guard, add, remove } = renaming;
   const entries = entryValues([{ place: 0, id: "0", change: { items: [], add, remove } }]);
   const rows = await database.all(RENAME, [
     ...entries,
@@ -33,6 +41,9 @@ export async function renameSession(database: Database, renaming: SessionRenamin
     documentText(key, document),
     archives.map(([n]) => n),
     archives.map(([, archive]) => JSON.stringify(archive)),
+    guard.kind,
+    guard.id,
+    guard.version,
   ]);
   return rows.length > 0;
 }

@@ -90,9 +90,10 @@ export function writeChange(database: Database, change: StoreChange, now: number
   return true;
 }
 
-/** Inside the caller's transaction. False where the session is not erased, or not as it was read. */
+/** Inside the caller's transaction. False where the session is not erased, or it or the guard not as it was read. */
 export function writeRenaming(database: Database, renaming: SessionRenaming, now: number): boolean {
-  const { key, version, document, archives, add, remove } = renaming;
+  const { key, version, document, archives, guard, add, remove } = renaming;
+  if (!areCurrent(database, { items: [{ ...guard, read: guard.version }] }, now)) return false;
   const values = [document.head.user, documentText(key, document), key, version];
   if (database.run(RENAME, values) !== 1) return false;
   for (const [n, archive] of archives) database.run(RENAME_ARCHIVE, [JSON.stringify(archive), key, n]);
