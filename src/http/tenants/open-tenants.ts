@@ -37,8 +37,8 @@ interface Slot {
 }
 
 interface Opened extends OpenTenant {
-  readonly worker: Worker;
-  /** All requests of the tenant, whoever sends them. */
+  readonly worker?: Worker;
+  /** All requests of the tenant, whoever sends them; those of each kind by themselves. */
   readonly requests?: TokenBuckets;
 }
 
@@ -53,6 +53,7 @@ export class OpenTenants {
   readonly #open: TenantFactory;
   readonly #most: number;
   readonly #idleMs: number;
+  readonly #works: boolean;
   readonly #onError: (error: unknown, tenant: string) => void;
   /** Least recently used first. */
   readonly #slots = new Map<string, Slot>();
@@ -69,12 +70,15 @@ export class OpenTenants {
     limits: {
       readonly most: number;
       readonly idleMs: number;
+      /** False: what is due in them is not done. */
+      readonly works: boolean;
       readonly onError: (error: unknown, tenant: string) => void;
     },
   ) {
     this.#open = open;
     this.#most = limits.most;
     this.#idleMs = limits.idleMs;
+    this.#works = limits.works;
     this.#onError = limits.onError;
   }
 
@@ -150,10 +154,11 @@ export class OpenTenants {
       throw error;
     }
     for (const visit of this.#visits) visit(tenant);
-    const worker = tenant.engine.work({ onError: (error) => this.#onError(error, name) });
+    const onError = (error: unknown): void => this.#onError(error, name);
+    const worker = this.#works ? { worker: tenant.engine.work({ onError }) } : {};
     const perMinute = tenant.limits?.requestsPerMinute;
-    if (perMinute === undefined) return { ...tenant, worker };
-    return { ...tenant, worker, requests: new TokenBuckets(perMinute, () => performance.now()) };
+    if (perMinute === undefined) return { ...tenant, ...worker };
+    return { ...tenant, ...worker, requests: new TokenBuckets(perMinute, () => performance.now()) };
   }
 
   /** A ledger's digest key is its own. */
@@ -226,7 +231,7 @@ async function closeTenant(slot: Slot): Promise<void> {
   const tenant = await slot.opened.catch(() => undefined);
   if (tenant === undefined) return;
   tenant.app.drain();
-  await tenant.worker.stop();
+  await tenant.worker?.stop();
   if (slot.uses > 0) {
     const { promise, resolve } = Promise.withResolvers<void>();
     slot.onUnused = resolve;

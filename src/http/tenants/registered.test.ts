@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
-import { TenantRegistry, type TenantState } from "../../engine/index.ts";
-import { createEngine } from "../../index.ts";
+import { suspendLedger, TenantRegistry, type TenantState } from "../../engine/index.ts";
+import { createEngine, createLedger } from "../../index.ts";
 import { createApp } from "../app.ts";
 import type { OpenTenant, TenantFactory } from "./open-tenants.ts";
 import { createTenants } from "./tenants.ts";
@@ -116,4 +116,44 @@ test("a limit that is changed counts at once, for whoever has the tenant open", 
   expect((await get("acme", "/v1/calls", ask("k2"))).status).toBe(429);
   await registry.limit("acme", { sessions: 5 }, by);
   await vi.waitFor(async () => expect((await get("acme", "/v1/calls", ask("k2"))).status).toBe(200), 10_000);
+});
+
+test("of a suspended tenant, only reports on calls that run are served, on every replica", async () => {
+  const { registry, add, replicas } = await serve();
+  await add("acme");
+  const [get, elsewhere] = replicas;
+  for (const key of ["k1", "k2"]) await get("acme", "/v1/calls", { ...ask(key), requireConfirmation: false });
+  const claimed = await get("acme", "/v1/calls/k1/claim", { leaseSeconds: 60 });
+  const { claim } = (await claimed.json()) as { claim: { token: string; attempt: number } };
+  const { ledger } = await registry.move("acme", { from: ["active"], to: "suspending", ...by });
+  const operator = await createLedger(ledger);
+  resources.add(() => operator.close());
+  await suspendLedger(operator.items, {});
+  const proof = { token: claim.token, attempt: claim.attempt };
+  for (const replica of replicas) {
+    await vi.waitFor(async () => expect((await replica("acme")).status).toBe(403), 10_000);
+    const beat = await replica("acme", "/v1/calls/k1/heartbeat", { ...proof, leaseSeconds: 60 });
+    expect(beat.ok).toBe(true);
+    for (const path of ["/v1/calls/k2/claim", "/v1/decisions"])
+      expect((await replica("acme", path, { leaseSeconds: 60 })).status).toBe(403);
+  }
+  const reported = await elsewhere("acme", "/v1/calls/k1/result", { ...proof, result: "paid" });
+  expect(await reported.json()).toMatchObject({ status: "succeeded", result: "paid" });
+  expect((await get("acme", "/v1/calls/k1")).status).toBe(403);
+});
+
+test("requests that use up a tenant's limit refuse neither its decisions nor its reports", async () => {
+  const { add, replicas } = await serve();
+  await add("busy", { requestsPerMinute: 2 });
+  const [get] = replicas;
+  await get("busy", "/v1/calls", ask("k1"));
+  const { items } = (await (await get("busy", "/v1/confirmations")).json()) as { items: { id: string }[] };
+  expect((await get("busy")).status).toBe(429);
+  const decide = () => get("busy", `/v1/confirmations/${items[0]?.id}/decision`, { confirmed: false });
+  expect((await decide()).status).toBe(200);
+  const beat = { token: "none", attempt: 1, leaseSeconds: 60 };
+  expect((await get("busy", "/v1/calls/none/heartbeat", beat)).status).not.toBe(429);
+  // They have a limit of their own.
+  await decide();
+  expect((await decide()).status).toBe(429);
 });

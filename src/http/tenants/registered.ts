@@ -12,8 +12,8 @@ export interface WatchOptions {
 }
 
 /**
- * The tenants of a registry. Only active ones are opened, each with what the registry says of it; one that is changed there
- * is closed here, and opened anew by whoever needs it.
+ * The tenants of a registry, each with what the registry says of it. Only active ones are opened, and suspended ones for
+ * reports on what runs; one that is changed there is closed here, and opened anew by whoever needs it.
  */
 export class RegisteredTenants {
   readonly #registry: TenantRegistry;
@@ -30,6 +30,17 @@ export class RegisteredTenants {
     const tenant = await this.#registry.find(name);
     if (tenant === undefined || !isServed(tenant)) return undefined;
     if (tenant.state !== "active") throw suspendedError(name);
+    return this.#openAs(tenant);
+  }
+
+  /** Opens one that is suspended: what runs in it may end. */
+  async openSuspended(name: string): Promise<OpenTenant | undefined> {
+    const tenant = await this.#registry.find(name);
+    return tenant === undefined || !isServed(tenant) ? undefined : this.#openAs(tenant);
+  }
+
+  async #openAs(tenant: TenantRecord): Promise<OpenTenant | undefined> {
+    const { name } = tenant;
     // Before it is opened: a change that comes meanwhile finds it here.
     this.#versions.set(name, tenant.version);
     const opened = await this.#open(name, tenant);

@@ -5,8 +5,9 @@ import type { RequestBindings } from "../env.ts";
 import { isEventStream } from "../event-stream.ts";
 import { problemResponse } from "../problems.ts";
 import { whenEnded } from "./ended.ts";
-import { OpenTenants, type TenantFactory } from "./open-tenants.ts";
+import { OpenTenants, type TenantFactory, type Use } from "./open-tenants.ts";
 import { RegisteredTenants } from "./registered.ts";
+import { kindOf } from "./request-kind.ts";
 import { Sweep } from "./sweep.ts";
 
 /** Options of {@link createTenants}. */
@@ -20,7 +21,7 @@ export interface TenantsOptions {
   readonly open: TenantFactory;
   /**
    * Where tenants are created, suspended and erased. Only active ones are opened; one that is suspended or changed is closed
-   * at once, in every process. Close the registry's engine after this.
+   * at once, in every process. Of a suspended one only reports on calls that run are served. Close the registry's engine after this.
    */
   readonly registry?: TenantRegistry;
   /** All tenants; default: those of the registry. What is due in those that are not open (deadlines, escalations, recovery) is done from time to time. */
@@ -46,6 +47,8 @@ export interface Tenants extends App {
 const DEFAULT_MOST_OPEN = 100;
 const DEFAULT_IDLE_MS = 300_000;
 const DEFAULT_SWEEP_MS = 60_000;
+/** One suspended tenant may be open for this many others. */
+const SUSPENDED_SHARE = 10;
 
 /**
  * Serves many tenants from one process. Each has an engine and a ledger of its own, so that nothing that is asked of one
@@ -55,16 +58,28 @@ export function createTenants(options: TenantsOptions): Tenants {
   const { tenantOf, registry, onError = () => {} } = options;
   const registered = registry && new RegisteredTenants(registry, options.open);
   const names = options.names ?? (registered && (() => registered.names()));
-  const tenants = new OpenTenants(registered === undefined ? options.open : (name) => registered.open(name), {
-    most: options.mostOpen ?? DEFAULT_MOST_OPEN,
-    idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
-    onError,
-  });
+  const most = options.mostOpen ?? DEFAULT_MOST_OPEN;
+  const limits = { most, idleMs: options.idleMs ?? DEFAULT_IDLE_MS, works: true, onError };
+  const tenants = new OpenTenants(
+    registered === undefined ? options.open : (name) => registered.open(name),
+    limits,
+  );
+  const suspended =
+    registered &&
+    new OpenTenants((name) => registered.openSuspended(name), {
+      ...limits,
+      most: Math.ceil(most / SUSPENDED_SHARE),
+      works: false,
+    });
+  const all = [tenants, suspended].filter((some) => some !== undefined);
+  const retire = async (tenant: string): Promise<void> => {
+    await Promise.all(all.map((some) => some.retire(tenant)));
+  };
   const sweep =
     names === undefined
       ? undefined
       : new Sweep(tenants, { names, everyMs: options.sweepMs ?? DEFAULT_SWEEP_MS, onError });
-  const unwatch = registered?.watch({ retire: (tenant) => tenants.retire(tenant), onError });
+  const unwatch = registered?.watch({ retire, onError });
   let isLeaving = false;
   return {
     fetch: async (request, bindings) => {
@@ -73,37 +88,52 @@ export function createTenants(options: TenantsOptions): Tenants {
       if (pathname === "/readyz" && !isLeaving) return Response.json({ status: "ok" });
       try {
         if (pathname === "/readyz") throw new CountersignError("closed", "This process is shutting down.");
-        return await answer(tenants, tenantOf(request), { request, bindings });
+        const use = await useFor(request, tenantOf(request), { tenants, suspended });
+        return await answer(use, { request, bindings });
       } catch (error) {
         return problemResponse(error);
       }
     },
     leave: () => {
       isLeaving = true;
-      tenants.each(({ app }) => app.leave());
+      for (const some of all) some.each(({ app }) => app.leave());
     },
     drain: () => {
       isLeaving = true;
-      tenants.each(({ app }) => app.drain());
+      for (const some of all) some.each(({ app }) => app.drain());
     },
-    reopen: (tenant) => tenants.retire(tenant),
+    reopen: retire,
     close: async () => {
       unwatch?.();
       await sweep?.stop();
-      await tenants.close();
+      await Promise.all(all.map((some) => some.close()));
     },
   };
 }
 
-async function answer(
-  tenants: OpenTenants,
+/** A suspended tenant is used only to report on a call that runs: what its caller has done must not be lost. */
+async function useFor(
+  request: Request,
   name: string | undefined,
+  { tenants, suspended }: { readonly tenants: OpenTenants; readonly suspended: OpenTenants | undefined },
+): Promise<Use | undefined> {
+  if (name === undefined) return undefined;
+  try {
+    return await tenants.use(name);
+  } catch (error) {
+    const isSuspended = CountersignError.isInstance(error) && error.code === "suspended";
+    if (!isSuspended || suspended === undefined || kindOf(request) !== "reporting") throw error;
+    return suspended.use(name);
+  }
+}
+
+async function answer(
+  use: Use | undefined,
   { request, bindings }: { readonly request: Request; readonly bindings: RequestBindings | undefined },
 ): Promise<Response> {
-  const use = name === undefined ? undefined : await tenants.use(name);
   if (use === undefined) throw new CountersignError("unknown-route", "No tenant is served here.");
   try {
-    const waitMs = use.tenant.requests?.take("all") ?? 0;
+    const waitMs = use.tenant.requests?.take(kindOf(request)) ?? 0;
     if (waitMs > 0) throw tooManyRequests(waitMs);
     const response = await use.tenant.app.fetch(request, bindings);
     // A stream uses the tenant until its last byte; everything else is complete.
