@@ -1,4 +1,5 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { Approvals } from "./approvals.ts";
 import {
   headText,
   type PruneListener,
@@ -11,43 +12,27 @@ import {
   verifySession,
 } from "./audit/index.ts";
 import { CallerCalls } from "./callers/index.ts";
-import { type Call, type Executions, toCall, untilEnded, type WaitOptions } from "./calls/index.ts";
+import { type Call, type Executions, untilEnded, type WaitOptions } from "./calls/index.ts";
 import type { Trace } from "./common/index.ts";
 import { createParts } from "./create-parts.ts";
-import {
-  type DecisionRefusal,
-  type DecisionResult,
-  type ReadOptions,
-  toDecisionRefusal,
-  type Verdict,
-} from "./decision-result.ts";
+import type { DecisionRefusal, DecisionResult, ReadOptions, Verdict } from "./decision-result.ts";
 import {
   type Acting,
-  type Decided,
   type DecisionInput,
   Decisions,
-  type DecisionTarget,
-  refusalError,
   type SettlementInput,
   toDecider,
 } from "./decisions/index.ts";
-import {
-  allDelegations,
-  type Delegated,
-  makeDelegation,
-  type NewDelegation,
-  revokeDelegation,
-  toDelegated,
-} from "./delegations/index.ts";
+import type { Delegated, NewDelegation } from "./delegations/index.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate/index.ts";
-import { type Grant, listGrants, revokeGrant, toGrant } from "./grants/index.ts";
+import type { Grant } from "./grants/index.ts";
 import type { Host } from "./host.ts";
 import type { IdempotentRequest, Ledger, Page, PageRequest, SessionName } from "./ledger/index.ts";
 import type { EngineParts, EngineSettings } from "./parts.ts";
-import { type Counting, type Principal, type PrincipalInput, toPrincipal } from "./people/index.ts";
+import { type Counting, type PrincipalInput, toPrincipal } from "./people/index.ts";
 import { markRestored, type RestoreReport, Worker, type WorkOptions } from "./process/index.ts";
-import { type Confirmation, readConfirmation, readPending, toConfirmation } from "./questions/index.ts";
+import type { Confirmation } from "./questions/index.ts";
 import {
   cancelRun,
   changeState,
@@ -80,6 +65,7 @@ export class Engine {
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
+  readonly #approvals: Approvals;
   readonly #keyed: boolean;
   readonly #workers = new Set<Worker>();
   readonly #gaveUp = new AbortController();
@@ -98,6 +84,7 @@ export class Engine {
     });
     this.#executions = this.#parts.executions;
     this.decisions = new Decisions(this.#parts, this.#executions);
+    this.#approvals = new Approvals(this.#parts, this.decisions);
     this.callers = new CallerCalls(this.#parts);
   }
 
@@ -151,12 +138,12 @@ export class Engine {
 
   /** Approves a confirmation. Resolves once committed; the call then runs by itself. Throws if refused. */
   async approve(id: string, verdict: Verdict): Promise<DecisionResult<Confirmation>> {
-    return this.#decideOne({ ...verdict, id, confirmed: true }, verdict);
+    return this.#approvals.decide({ ...verdict, id, confirmed: true }, verdict);
   }
 
   /** Denies a confirmation: its call does not run. Throws if refused. */
   async deny(id: string, verdict: Verdict): Promise<DecisionResult<Confirmation>> {
-    return this.#decideOne({ ...verdict, id, confirmed: false }, verdict);
+    return this.#approvals.decide({ ...verdict, id, confirmed: false }, verdict);
   }
 
   /** Decides many, independently: each entry is a result or a refusal. */
@@ -164,24 +151,17 @@ export class Engine {
     decisions: readonly DecisionInput[],
     acting: Acting,
   ): Promise<readonly (DecisionResult<Confirmation> | DecisionRefusal)[]> {
-    const outcomes = await this.decisions.decideAll(decisions, acting);
-    return outcomes.map((outcome) =>
-      outcome.ok ? this.#result(outcome, toPrincipal(acting.by)) : toDecisionRefusal(outcome, acting),
-    );
+    return this.#approvals.decideAll(decisions, acting);
   }
 
   /** Withdraws an open confirmation, or an approval whose call has not started. Throws if refused. */
   async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Confirmation> {
-    const cancelled = await this.decisions.cancel(id, acting);
-    if (!cancelled.ok) throw refusalError(cancelled);
-    return toConfirmation(cancelled, toPrincipal(acting.by));
+    return this.#approvals.cancel(id, acting);
   }
 
   /** Withdraws one's own vote while more votes are needed. Throws if refused. */
   async withdrawVote(id: string, acting: Acting): Promise<Confirmation> {
-    const withdrawn = await this.decisions.withdrawVote(id, acting);
-    if (!withdrawn.ok) throw refusalError(withdrawn);
-    return toConfirmation(withdrawn, toPrincipal(acting.by));
+    return this.#approvals.withdrawVote(id, acting);
   }
 
   /**
@@ -189,46 +169,38 @@ export class Engine {
    * `admin`). Throws if refused.
    */
   async delegate(wanted: NewDelegation, acting: Acting): Promise<Delegated> {
-    const made = await makeDelegation(this.#parts, wanted, toDecider(acting));
-    if (!made.ok) throw refusalError(made);
-    return toDelegated(made.delegation);
+    return this.#approvals.delegate(wanted, acting);
   }
 
   /** Revokes a delegation: votes given by it do not count any more. Throws if refused. */
   async revokeDelegation(id: string, acting: Acting): Promise<Delegated> {
-    const revoked = await revokeDelegation(this.#parts, id, toDecider(acting));
-    if (!revoked.ok) throw refusalError(revoked);
-    return toDelegated(revoked.delegation);
+    return this.#approvals.revokeDelegation(id, acting);
   }
 
   /** The delegations that stand; with `by`, only those from or to this person. */
   async delegations({ by }: ReadOptions = {}): Promise<readonly Delegated[]> {
-    const all = (await allDelegations(this.ledger)).map(toDelegated);
-    const person = (id: string): string => this.#parts.directory.person(id);
-    const isTheirs = (id: string): boolean => by === undefined || person(id) === person(by.id);
-    return all.filter(({ from, to }) => isTheirs(from) || isTheirs(to));
+    return this.#approvals.delegations(by);
   }
 
   /** @internal With what somebody's rights are judged now. */
   async counting(): Promise<Counting> {
-    const { directory } = this.#parts;
-    return { directory, now: this.ledger.now, delegations: await allDelegations(this.ledger) };
+    return this.#approvals.counting();
   }
 
   /** Settles the call of a confirmation if its outcome is unknown. Throws if refused. */
   async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
-    await this.#settle({ confirmation: id }, settlement, acting);
+    await this.#approvals.settle({ confirmation: id }, settlement, acting);
     return this.confirmation(id, acting);
   }
 
   /** Settles an unknown call that had no confirmation, by its own id. Throws if refused. */
   async settleCall(id: string, settlement: SettlementInput, acting: Acting): Promise<Call> {
-    return this.#settle({ call: id }, settlement, acting);
+    return this.#approvals.settle({ call: id }, settlement, acting);
   }
 
   /** A confirmation as it is now. Throws `unknown-confirmation`. */
   async confirmation(id: string, { by }: ReadOptions = {}): Promise<Confirmation> {
-    return readConfirmation(this.ledger, id, await this.#viewing(by));
+    return this.#approvals.confirmation(id, by);
   }
 
   /** The open confirmations, nearest deadline first. */
@@ -236,22 +208,17 @@ export class Engine {
     filter: ReadOptions & { readonly app?: string; readonly user?: string } = {},
   ): Promise<readonly Confirmation[]> {
     const { by, ...wanted } = filter;
-    return readPending(this.ledger, { ...wanted, ...(await this.#viewing(by)) });
+    return this.#approvals.pending(wanted, by);
   }
 
   /** The grants that are not over and that this principal may revoke, nearest end first. A page may be short. */
   async grants({ by, ...page }: PageRequest & { readonly by: PrincipalInput }): Promise<Page<Grant>> {
-    await this.#parts.ready();
-    return listGrants(this.#parts, toPrincipal(by), page);
+    return this.#approvals.grants(page, by);
   }
 
   /** Revokes a grant: no later call runs under it. Throws `unknown-grant`, `not-an-approver`. */
   async revokeGrant(id: string, acting: Acting & { readonly reason?: string }): Promise<Grant> {
-    const { reason } = acting;
-    const about = { ...toDecider(acting), ...(reason === undefined ? {} : { reason }) };
-    const revoked = await revokeGrant(this.#parts, id, about);
-    if (!revoked.ok) throw refusalError(revoked);
-    return toGrant(revoked.grant, revoked.session, this.ledger.now);
+    return this.#approvals.revokeGrant(id, acting);
   }
 
   /**
@@ -364,36 +331,6 @@ export class Engine {
    */
   async abandon(): Promise<void> {
     await this.#parts.lease.abandon();
-  }
-
-  async #decideOne(input: DecisionInput, acting: Acting): Promise<DecisionResult<Confirmation>> {
-    const decided = await this.decisions.decide(input, acting);
-    if (!decided.ok) throw refusalError(decided);
-    return this.#result(decided, toPrincipal(acting.by));
-  }
-
-  async #viewing(
-    by: PrincipalInput | undefined,
-  ): Promise<{ readonly viewer?: Principal; readonly counting?: Counting }> {
-    return by === undefined ? {} : { viewer: toPrincipal(by), counting: await this.counting() };
-  }
-
-  async #settle(target: DecisionTarget, settlement: SettlementInput, acting: Acting): Promise<Call> {
-    const settled = await this.decisions.settle(target, settlement, acting);
-    if (!settled.ok) throw refusalError(settled);
-    return toCall(settled.call, settled.session);
-  }
-
-  // `finished` is rarely read, and for a call that runs elsewhere it needs a watcher, so it is created when read.
-  #result({ confirmation, call, session, repeated }: Decided, by: Principal): DecisionResult<Confirmation> {
-    const finished = (): Promise<Confirmation> => {
-      const ended = this.finished(call.id).then(() => this.confirmation(confirmation.id, { by }));
-      // If nobody awaits it, a rejection by a closing engine must not end the process.
-      ended.catch(() => {});
-      return ended;
-    };
-    const result = { ok: true, confirmation: toConfirmation({ confirmation, call, session }, by), repeated };
-    return Object.defineProperty(result as DecisionResult<Confirmation>, "finished", { get: finished });
   }
 
   #worker(options: WorkOptions = {}): Worker {

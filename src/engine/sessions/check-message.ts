@@ -1,7 +1,7 @@
 import { CountersignError } from "../../protocol/index.ts";
 import { SUSPENSION, suspendedError } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { judgeMessage, type MessageInput } from "./turns.ts";
+import { judgeMessage, type MessageInput } from "./receive-message.ts";
 
 /**
  * Throws what `receiveMessage` would refuse now, and stores nothing: for whoever changes something before the message

@@ -8,6 +8,7 @@
 
 export { cancelRun, type RunToCancel } from "./cancel-run.ts";
 export { checkMessage } from "./check-message.ts";
+export { type MessageInput, type MessageOutcome, receiveMessage, receiveOnce } from "./receive-message.ts";
 export {
   changeState,
   createSession,
@@ -17,14 +18,4 @@ export {
   type SessionStart,
   useKey,
 } from "./sessions.ts";
-export {
-  type CallPlan,
-  type MessageInput,
-  type MessageOutcome,
-  type PlannedCall,
-  receiveMessage,
-  receiveOnce,
-  recordTurn,
-  type Turn,
-  type TurnInput,
-} from "./turns.ts";
+export { type CallPlan, type PlannedCall, recordTurn, type Turn, type TurnInput } from "./turns.ts";

@@ -8,7 +8,8 @@ import type { EventDraft } from "../ledger/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { FrameRecord } from "../ledger/records.ts";
 import { oneApproval } from "../people/index.ts";
-import type { CallPlan, MessageInput, PlannedCall } from "../sessions/turns.ts";
+import type { MessageInput } from "../sessions/receive-message.ts";
+import type { CallPlan, PlannedCall } from "../sessions/turns.ts";
 
 type LedgerPart = "items" | "owners" | "journal" | "outbox";
 
