@@ -1,13 +1,13 @@
-import { hostname } from "node:os";
-import { Engine, type EngineOptions, type Ledger } from "./engine/index.ts";
+import { openLedger, withSurroundings } from "./create-engine.ts";
+import type { Ledger } from "./engine/index.ts";
 import { CountersignError } from "./protocol/index.ts";
 import {
   type Model,
   Runner as RuntimeRunner,
   type RunnerOptions as RuntimeRunnerOptions,
 } from "./runtime/index.ts";
-import { createLedger } from "./stores/index.ts";
 
+export { type CreateEngineOptions, createEngine } from "./create-engine.ts";
 export {
   type Acting,
   type Approvers,
@@ -76,21 +76,6 @@ export {
 } from "./runtime/index.ts";
 export { createLedger, type LedgerOptions } from "./stores/index.ts";
 
-/** An engine's options, with the ledger also as a URL. */
-export interface CreateEngineOptions extends Omit<EngineOptions, "ledger"> {
-  /** `memory:`, `sqlite:path`, `postgres://…`, or your own ledger. Default: `sqlite:countersign.db`. */
-  readonly ledger?: string | Ledger;
-}
-
-/**
- * Opens the ledger and makes an engine on it. The secret that signs decisions is `COUNTERSIGN_SECRET`,
- * unless one is given.
- */
-export async function createEngine(options: CreateEngineOptions = {}): Promise<Engine> {
-  const { ledger, ...rest } = withSurroundings(options);
-  return new Engine({ ...rest, ledger: await openLedger(ledger, rest.clock) });
-}
-
 /** A Runner's options, with the ledger also as a URL and models found by name. */
 export interface RunnerOptions extends Omit<RuntimeRunnerOptions, "ledger" | "models"> {
   /** `memory:`, `sqlite:path`, `postgres://…`, or your own ledger. Default: `sqlite:countersign.db`. */
@@ -118,21 +103,6 @@ export class InMemoryRunner extends Runner {
   constructor({ appName, ...options }: Omit<RunnerOptions, "ledger"> & { readonly appName?: string }) {
     super({ ...options, ...(appName === undefined ? {} : { app: appName }), ledger: "memory:" });
   }
-}
-
-function withSurroundings<Options extends { readonly secret?: string; readonly hostName?: string }>(
-  options: Options,
-): Options {
-  const secret = options.secret ?? process.env["COUNTERSIGN_SECRET"];
-  return { hostName: hostname(), ...options, ...(secret === undefined || secret === "" ? {} : { secret }) };
-}
-
-async function openLedger(
-  ledger: string | Ledger | undefined,
-  clock: EngineOptions["clock"],
-): Promise<Ledger> {
-  if (ledger !== undefined && typeof ledger !== "string") return ledger;
-  return createLedger(ledger, clock === undefined ? {} : { clock });
 }
 
 /** Models by name: Gemini's own; for any other the error says what to do. */

@@ -24,11 +24,16 @@ export interface Invocation {
   readonly exitNow: (code: number) => never;
 }
 
-/** One command: its name, its help, and what it does. */
-export interface Command {
+/** What is known of a command before its file is loaded. */
+export interface CommandEntry {
   /** One word, or two for a member of a group: `audit verify`. */
   readonly name: string;
   readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** One command: its help, and what it does. */
+export interface Command {
   /** The positional arguments in the usage line. */
   readonly usage: string;
   readonly about?: string;
@@ -38,6 +43,13 @@ export interface Command {
   readonly examples: readonly { readonly line: string; readonly says: string }[];
   /** Resolves to the exit code; refusals are thrown as `CountersignError`. */
   run(invocation: Invocation): Promise<number>;
+}
+
+/** A command that is loaded. */
+export type NamedCommand = Command & Pick<CommandEntry, "name" | "summary">;
+
+export async function loadCommand({ name, summary, load }: CommandEntry): Promise<NamedCommand> {
+  return { name, summary, ...(await load()) };
 }
 
 /** Flags that every command has. */

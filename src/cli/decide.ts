@@ -1,6 +1,6 @@
 import { type Call, type DecisionInput, describeProgress, type Engine, isAnswered } from "../engine/index.ts";
+import type { Runner } from "../index.ts";
 import { actingHere } from "./acting-here.ts";
-import { hostAgent } from "./agents/host-agent.ts";
 import type { LoadedAgent } from "./agents/load-agents.ts";
 import { printValue, statusOf, statusText } from "./card.ts";
 import type { Invocation } from "./command.ts";
@@ -42,7 +42,7 @@ export async function decideHere(
   const shownVersion = invocation.flags.number("shown-version", 1) ?? 1;
   return withEngine(invocation, async (engine) => {
     const found = await findToDecide(engine.ledger, given);
-    const runner = host && (await hostAgent(engine, host));
+    const runner = host && (await hostHere(engine, host));
     const acting = await actingHere(engine, invocation, { found, what: "decide" });
     const input = { ...verdict, ...argsOf(found, verdict), id: found.confirmation.id, version: shownVersion };
     const decided = await engine.decisions.decide(input, acting);
@@ -56,6 +56,12 @@ export async function decideHere(
     if (waitSeconds === undefined || !verdict.confirmed) return EXIT.ok;
     return ended?.status === "succeeded" ? EXIT.ok : EXIT.failed;
   });
+}
+
+/** Loads what runs agents: most decisions are about calls that run elsewhere. */
+async function hostHere(engine: Engine, host: LoadedAgent): Promise<Runner> {
+  const { hostAgent } = await import("./agents/host-agent.ts");
+  return hostAgent(engine, host);
 }
 
 /** All arguments of the decision: only those that change were given. */

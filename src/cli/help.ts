@@ -1,9 +1,9 @@
-import { COMMON_FLAGS, type Command, type Flags } from "./command.ts";
+import { COMMON_FLAGS, type CommandEntry, type Flags, type NamedCommand } from "./command.ts";
 import type { Output } from "./output.ts";
 import { padTo, textWidth, wrapTo } from "./text-width.ts";
 
 /** `countersign help`: what there is. */
-export function printOverview(output: Output, commands: readonly Command[]): void {
+export function printOverview(output: Output, commands: readonly CommandEntry[]): void {
   output.line("countersign: risky calls wait for a person; an approved one runs at most once.");
   output.line();
   output.line(output.style("bold", "Usage"));
@@ -29,7 +29,7 @@ export function printOverview(output: Output, commands: readonly Command[]): voi
 }
 
 /** `countersign help audit`: the members of a group. */
-export function printGroup(output: Output, group: string, members: readonly Command[]): void {
+export function printGroup(output: Output, group: string, members: readonly CommandEntry[]): void {
   output.line(`${output.style("bold", "Usage")}  countersign ${group} <command> [flags]`);
   output.line();
   printPairs(
@@ -39,7 +39,7 @@ export function printGroup(output: Output, group: string, members: readonly Comm
 }
 
 /** What one command does, with its flags and examples. */
-export function printCommand(output: Output, command: Command): void {
+export function printCommand(output: Output, command: NamedCommand): void {
   const { name, usage, summary, about, flags, examples } = command;
   output.prose(`countersign ${name}: ${summary}`);
   output.line();

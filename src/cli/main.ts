@@ -1,5 +1,5 @@
 import { CountersignError, ERROR_CODES } from "../protocol/index.ts";
-import type { Command } from "./command.ts";
+import { type CommandEntry, loadCommand } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
 import { EXIT, EXIT_CODES } from "./exit-codes.ts";
 import { printCommand, printGroup, printOverview } from "./help.ts";
@@ -32,8 +32,9 @@ async function dispatch(argv: readonly string[], output: Output): Promise<number
     return EXIT.ok;
   }
   if (HELP_WORDS.has(first)) return help(argv.slice(1), output);
-  const command = commandOf(first, second);
-  if (command === undefined) return showGroup(first, second, output);
+  const entry = entryOf(first, second);
+  if (entry === undefined) return showGroup(first, second, output);
+  const command = await loadCommand(entry);
   const { words, flags } = parseCommandLine(command, argv.slice(command.name.split(" ").length));
   if (flags.has("help")) {
     printCommand(output, command);
@@ -55,26 +56,26 @@ function showGroup(first: string, second: string | undefined, output: Output): n
   return second === undefined ? EXIT.usage : EXIT.ok;
 }
 
-function help(words: readonly string[], output: Output): number {
+async function help(words: readonly string[], output: Output): Promise<number> {
   const [first, second] = words.filter((word) => !word.startsWith("-"));
   if (first === undefined) {
     printOverview(output, COMMANDS);
     return EXIT.ok;
   }
-  const command = commandOf(first, second);
+  const entry = entryOf(first, second);
   const members = membersOf(first);
-  if (command !== undefined) printCommand(output, command);
+  if (entry !== undefined) printCommand(output, await loadCommand(entry));
   else if (members.length > 0 && second === undefined) printGroup(output, first, members);
   else throw unknownCommand(second === undefined ? [first] : [first, second]);
   return EXIT.ok;
 }
 
-function commandOf(first: string, second: string | undefined): Command | undefined {
+function entryOf(first: string, second: string | undefined): CommandEntry | undefined {
   const both = `${first} ${second}`;
   return COMMANDS.find(({ name }) => name === both) ?? COMMANDS.find(({ name }) => name === first);
 }
 
-function membersOf(group: string): readonly Command[] {
+function membersOf(group: string): readonly CommandEntry[] {
   return COMMANDS.filter(({ name }) => name.startsWith(`${group} `));
 }
 

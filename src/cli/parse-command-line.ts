@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { CountersignError } from "../protocol/index.ts";
-import { COMMON_FLAGS, type Command, type Flag, type Flags, GivenFlags } from "./command.ts";
+import { COMMON_FLAGS, type Flag, type Flags, GivenFlags, type NamedCommand } from "./command.ts";
 import { nearest } from "./suggest.ts";
 
 /** The parsed command line after the command's name. */
@@ -13,7 +13,7 @@ export interface CommandLine {
  * Reads the arguments of one command. Throws `malformed-request` for a flag that it does not have, with the one that
  * was probably meant, for a missing value, and for too many arguments. With `--help` nothing is required.
  */
-export function parseCommandLine(command: Command, args: readonly string[]): CommandLine {
+export function parseCommandLine(command: NamedCommand, args: readonly string[]): CommandLine {
   const known: Flags = { ...command.flags, ...COMMON_FLAGS };
   const options = Object.fromEntries(
     Object.entries(known).map(([name, { type, short }]) => [
@@ -63,7 +63,7 @@ function valueOf(
   return value;
 }
 
-function unknownFlag(command: Command, given: string, known: readonly string[]): CountersignError {
+function unknownFlag(command: NamedCommand, given: string, known: readonly string[]): CountersignError {
   const meant = nearest(given.replace(/^-+/, ""), known);
   const advice =
     meant === undefined
@@ -72,7 +72,7 @@ function unknownFlag(command: Command, given: string, known: readonly string[]):
   return malformed(`\`${command.name}\` has no flag ${given}. ${advice}`);
 }
 
-function checkWords(command: Command, words: readonly string[]): void {
+function checkWords(command: NamedCommand, words: readonly string[]): void {
   const { names = [], optional, many } = command.words ?? {};
   const usage = `countersign ${command.name} ${command.usage}`.trimEnd();
   const missing = optional === true ? undefined : names[words.length];

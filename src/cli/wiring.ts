@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
+import { createEngine } from "../create-engine.ts";
 import type { Engine, EngineOptions, Principal } from "../engine/index.ts";
 import { toPrincipal } from "../engine/index.ts";
-import { createEngine } from "../index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Invocation } from "./command.ts";
 

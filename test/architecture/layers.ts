@@ -65,15 +65,20 @@ export const LAYERS: { readonly [name: string]: Layer } = {
       "retention",
       "simulation",
       "yaml",
+      "src/create-engine.ts",
       "src/index.ts",
     ],
     node: "any",
     computedImports: true,
   },
-  "src/index.ts": {
-    imports: ["protocol", "engine", "runtime", "stores"],
-    lazily: ["stores/sqlite", "stores/postgres", "models/gemini"],
+  "src/create-engine.ts": {
+    imports: ["engine", "stores"],
     node: { "node:os": "the host's name, by which a person finds the process that holds a claim" },
+  },
+  "src/index.ts": {
+    imports: ["protocol", "engine", "runtime", "stores", "src/create-engine.ts"],
+    lazily: ["stores/sqlite", "stores/postgres", "models/gemini"],
+    node: {},
   },
   "src/engine.ts": { imports: ["engine"], node: {} },
   "src/runtime.ts": { imports: [], types: ["runtime"], node: {} },

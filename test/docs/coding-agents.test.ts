@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/command.ts";
+import { loadCommand, type NamedCommand } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
 import { parseDuration } from "../../src/cli/duration.ts";
 import { HOOK_PROTOCOLS } from "../../src/cli/hooks/agents.ts";
@@ -14,7 +15,11 @@ const settings = Array.from(
 );
 const lines = Array.from(guide.matchAll(/countersign ((?:hook|serve) [^"\n]*)/g), ([, line = ""]) => line);
 
-const about = (name: string): string => COMMANDS.find((one) => one.name === name)?.about ?? "";
+async function commandOf(name: string | undefined): Promise<NamedCommand> {
+  const entry = COMMANDS.find((one) => one.name === name);
+  if (entry === undefined) throw new Error(`There is no command ${name}.`);
+  return loadCommand(entry);
+}
 
 test("the settings of the guide are JSON, one for each agent and one for the prompt", () => {
   expect(settings).toMatchObject([
@@ -25,7 +30,7 @@ test("the settings of the guide are JSON, one for each agent and one for the pro
   ]);
 });
 
-test("the commands of the guide are understood, and wait for less than the agents' limits", () => {
+test("the commands of the guide are understood, and wait for less than the agents' limits", async () => {
   const limits = { "claude-code": 600_000, codex: 600_000, "gemini-cli": 60_000 };
   for (const [agent, { waitMs }] of HOOK_PROTOCOLS)
     expect(waitMs).toBeLessThan(limits[agent as keyof typeof limits]);
@@ -33,17 +38,15 @@ test("the commands of the guide are understood, and wait for less than the agent
   expect(hooks).toHaveLength(3);
   for (const line of hooks) {
     const [name, ...args] = line.split(" ");
-    const command = COMMANDS.find((one) => one.name === name);
-    if (command === undefined) throw new Error(`There is no command ${name}.`);
-    const { flags } = parseCommandLine(command, args);
+    const { flags } = parseCommandLine(await commandOf(name), args);
     expect(parseDuration(flags.text("wait") ?? "9m", "wait")).toBeLessThan(600_000);
   }
 });
 
-test("the guide and the help say what is approval only and what is at most once", () => {
-  expect(about("hook")).toContain("Approval only");
-  expect(about("permission-prompt")).toContain("Approval only");
-  expect(about("exec")).toContain("At most once");
+test("the guide and the help say what is approval only and what is at most once", async () => {
+  expect((await commandOf("hook")).about).toContain("Approval only");
+  expect((await commandOf("permission-prompt")).about).toContain("Approval only");
+  expect((await commandOf("exec")).about).toContain("At most once");
   for (const name of ["hook claude-code", "hook codex", "hook gemini-cli", "permission-prompt"])
     expect(guide).toMatch(new RegExp(`^\\| \`countersign ${name}\` .*approval only`, "m"));
   expect(guide).toMatch(/^\| `countersign exec -- COMMAND` .*at most once/m);

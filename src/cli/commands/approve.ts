@@ -1,14 +1,11 @@
 import type { GrantTerms } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { BREAK_GLASS_FLAG } from "../acting-here.ts";
-import { loadAgentAt } from "../agents/host-agent.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { decideHere, SHOWN_VERSION_FLAG } from "../decide.ts";
 import { parseFlag, parseObjectFlag } from "../report.ts";
 
 export const approve: Command = {
-  name: "approve",
-  summary: "approve one call; it runs at most once",
   usage: "<id> [--payload JSON] [--args JSON --agent PATH] [--grant JSON] [--wait SECONDS]",
   about:
     "Commits the decision as local:<your user name>. The call runs where its app is hosted: if no such " +
@@ -79,6 +76,7 @@ export const approve: Command = {
         { details: { field: "agent" } },
       );
     if (agent === undefined) return decideHere(invocation, verdict);
+    const { loadAgentAt } = await import("../agents/host-agent.ts");
     const loaded = await loadAgentAt(agent);
     try {
       return await decideHere(invocation, verdict, loaded);

@@ -8,8 +8,6 @@ import { reload, toError, toJson } from "../report.ts";
 import { withEngine } from "../wiring.ts";
 
 export const cancel: Command = {
-  name: "cancel",
-  summary: "withdraw a question, or an approval that has not started",
   usage: "<id> --reason TEXT",
   about:
     "This is not a denial: the question is recorded as withdrawn, with your reason, and the call does not run.",

@@ -1,9 +1,8 @@
 import type { Channel, Told } from "../../channels/index.ts";
 import { createPushChannel } from "../../channels/push/index.ts";
 import type { Ledger } from "../../engine/index.ts";
-import { createLedger } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { inspectLedger } from "../../stores/index.ts";
+import { createLedger, inspectLedger } from "../../stores/index.ts";
 import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../channels/channel-settings.ts";
 import { createChannels } from "../channels/create-channels.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
@@ -22,8 +21,6 @@ interface Tested {
 }
 
 export const channelsTest: Command = {
-  name: "channels test",
-  summary: "send a harmless message through every channel, and say what is wrong",
   usage: "[--channels FILE] [--webhook URL] [--db URL]",
   about:
     "Checks the tokens and the people of every configured channel, and sends a message that asks for nothing to everyone " +

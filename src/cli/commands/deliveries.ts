@@ -19,8 +19,6 @@ const USUAL_LIMIT = 100;
 const PAGE = 500;
 
 export const deliveries: Command = {
-  name: "deliveries",
-  summary: "list messages to channels that could not be delivered, and why",
   usage: "[--limit N]",
   about:
     "A message to a channel (a webhook, for example) is undelivered when sending failed for three days, or when the " +
@@ -47,8 +45,6 @@ export const deliveries: Command = {
 };
 
 export const deliveriesTold: Command = {
-  name: "deliveries told",
-  summary: "show who was told of a confirmation, by which channel",
   usage: "<id>",
   about:
     "One line per message: when, by which channel, to whom, and whether it arrived. <id> may be the last four or more " +
@@ -70,8 +66,6 @@ export const deliveriesTold: Command = {
 };
 
 export const deliveriesRetry: Command = {
-  name: "deliveries retry",
-  summary: "send undelivered messages again",
   usage: "<channel> <sequence> | --all",
   about:
     "Queues the message as if it were new. A server that has this channel sends it; until one runs, it waits.",

@@ -28,8 +28,6 @@ const FIRST_MESSAGES = [
 const FIRST_USER = "user";
 
 export const demo: Command = {
-  name: "demo",
-  summary: "start a server with example agents; some requests wait for your approval",
   usage: "[--port PORT] [--db URL]",
   about:
     "Serves the example agents. They use a scripted model unless GEMINI_API_KEY or GOOGLE_API_KEY is set. On a new " +

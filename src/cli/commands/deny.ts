@@ -3,8 +3,6 @@ import { type Command, LEDGER_FLAG } from "../command.ts";
 import { decideHere, SHOWN_VERSION_FLAG } from "../decide.ts";
 
 export const deny: Command = {
-  name: "deny",
-  summary: "deny one call; it does not run",
   usage: "<id> [--reason TEXT]",
   about:
     "Commits the decision as local:<your user name>. The agent is told, with the reason. Other calls of " +

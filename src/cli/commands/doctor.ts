@@ -17,8 +17,6 @@ const STYLES: Readonly<Record<Finding["status"], Style>> = { ok: "green", warn: 
 const STATUS_WIDTH = 4;
 
 export const doctor: Command = {
-  name: "doctor",
-  summary: "check this machine, the ledger and the configuration",
   usage: "[FOLDER|FILE…] [--db URL] [--host HOST] [--auth MODE]",
   about:
     "Checks Node.js, the ledger (exists, writable, schema, intact, clock), the secret, auth and address as `serve` " +

@@ -8,8 +8,6 @@ import { localPrincipal, VIA, withEngine } from "../wiring.ts";
 const PAGE = 200;
 
 export const grantsList: Command = {
-  name: "grants list",
-  summary: "list the grants: approvals that let further calls run without asking",
   usage: "",
   about:
     "Lists the grants that are not over: which agent may call which tool, in which session, how often and until when, what " +
@@ -38,8 +36,6 @@ export const grantsList: Command = {
 };
 
 export const grantsRevoke: Command = {
-  name: "grants revoke",
-  summary: "revoke a grant: people are asked again",
   usage: "<id> [--reason TEXT]",
   about:
     "<id> is the id that `grants list` prints. No later call runs under the grant, on any server. A call that has started is " +

@@ -1,109 +1,295 @@
-import type { Command } from "../command.ts";
-import { delegationsAdd, delegationsList, delegationsRevoke } from "./access/delegations.ts";
-import { loginsList, loginsRevoke } from "./access/logins.ts";
-import { tokensCreate, tokensList, tokensRevoke } from "./access/tokens.ts";
-import { approve } from "./approve.ts";
-import { auditHead } from "./audit/head.ts";
-import { auditLog } from "./audit/log.ts";
-import { auditVerify } from "./audit/verify.ts";
-import { cancel } from "./cancel.ts";
-import { channelsTest } from "./channels.ts";
-import { deliveries, deliveriesRetry, deliveriesTold } from "./deliveries.ts";
-import { demo } from "./demo.ts";
-import { deny } from "./deny.ts";
-import { doctor } from "./doctor.ts";
-import { grantsList, grantsRevoke } from "./grants.ts";
-import { markRestored } from "./mark-restored.ts";
-import { mcp } from "./mcp.ts";
-import { migrate } from "./migrate.ts";
-import { noticesAcknowledge, noticesList } from "./notices.ts";
-import { pending } from "./pending.ts";
-import { policyCheck, policyJsonSchema, policyTest } from "./policy/check.ts";
-import { policyExplain } from "./policy/explain.ts";
-import { policyReplay } from "./policy/replay.ts";
-import { simulate } from "./policy/simulate.ts";
-import { prune } from "./prune.ts";
-import { exec } from "./remote/exec.ts";
-import { hook } from "./remote/hook.ts";
-import { permissionPrompt } from "./remote/permission-prompt.ts";
-import { erasePersonCommand } from "./retention/erase-person.ts";
-import { holdAdd, holdList, holdRelease } from "./retention/hold.ts";
-import { retentionPlan, retentionRun } from "./retention/retention.ts";
-import { run } from "./run.ts";
-import { serve } from "./serve.ts";
-import { settle } from "./settle.ts";
-import { show } from "./show.ts";
-import { stats } from "./stats.ts";
-import {
-  tenantsCreate,
-  tenantsErase,
-  tenantsExport,
-  tenantsLimit,
-  tenantsList,
-  tenantsResume,
-  tenantsSuspend,
-} from "./tenants/tenants.ts";
-import { validate } from "./validate.ts";
-import { withdrawVote } from "./withdraw-vote.ts";
+import type { CommandEntry } from "../command.ts";
 
-/** Every command, in the order in which the help lists them. */
-export const COMMANDS: readonly Command[] = [
-  demo,
-  serve,
-  run,
-  mcp,
-  hook,
-  permissionPrompt,
-  exec,
-  pending,
-  show,
-  approve,
-  deny,
-  withdrawVote,
-  cancel,
-  settle,
-  grantsList,
-  grantsRevoke,
-  stats,
-  delegationsAdd,
-  delegationsList,
-  delegationsRevoke,
-  auditVerify,
-  auditHead,
-  auditLog,
-  deliveries,
-  deliveriesRetry,
-  deliveriesTold,
-  channelsTest,
-  noticesList,
-  noticesAcknowledge,
-  tokensCreate,
-  tokensList,
-  tokensRevoke,
-  loginsList,
-  loginsRevoke,
-  validate,
-  policyCheck,
-  policyTest,
-  policyExplain,
-  policyReplay,
-  policyJsonSchema,
-  simulate,
-  tenantsCreate,
-  tenantsList,
-  tenantsLimit,
-  tenantsSuspend,
-  tenantsResume,
-  tenantsExport,
-  tenantsErase,
-  migrate,
-  prune,
-  retentionPlan,
-  retentionRun,
-  erasePersonCommand,
-  holdAdd,
-  holdList,
-  holdRelease,
-  markRestored,
-  doctor,
+/** Every command, in the order in which the help lists them. The file of a command is loaded only when it is used. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "demo",
+    summary: "start a server with example agents; some requests wait for your approval",
+    load: () => import("./demo.ts").then(({ demo }) => demo),
+  },
+  {
+    name: "serve",
+    summary: "serve agents: the ADK API, the approvals API and the inbox",
+    load: () => import("./serve.ts").then(({ serve }) => serve),
+  },
+  {
+    name: "run",
+    summary: "talk to an agent in the terminal, and answer its questions",
+    load: () => import("./run.ts").then(({ run }) => run),
+  },
+  {
+    name: "mcp",
+    summary: "put an approval gate in front of an MCP server",
+    load: () => import("./mcp.ts").then(({ mcp }) => mcp),
+  },
+  {
+    name: "hook",
+    summary: "ask before a coding agent uses a tool",
+    load: () => import("./remote/hook.ts").then(({ hook }) => hook),
+  },
+  {
+    name: "permission-prompt",
+    summary: "an MCP server that answers Claude Code's permission prompts",
+    load: () => import("./remote/permission-prompt.ts").then(({ permissionPrompt }) => permissionPrompt),
+  },
+  {
+    name: "exec",
+    summary: "ask before running a command; run it at most once",
+    load: () => import("./remote/exec.ts").then(({ exec }) => exec),
+  },
+  {
+    name: "pending",
+    summary: "list what waits for a person, nearest deadline first",
+    load: () => import("./pending.ts").then(({ pending }) => pending),
+  },
+  {
+    name: "show",
+    summary: "show one confirmation: what would run, who may decide, what happened",
+    load: () => import("./show.ts").then(({ show }) => show),
+  },
+  {
+    name: "approve",
+    summary: "approve one call; it runs at most once",
+    load: () => import("./approve.ts").then(({ approve }) => approve),
+  },
+  {
+    name: "deny",
+    summary: "deny one call; it does not run",
+    load: () => import("./deny.ts").then(({ deny }) => deny),
+  },
+  {
+    name: "withdraw-vote",
+    summary: "withdraw your own vote while more votes are needed",
+    load: () => import("./withdraw-vote.ts").then(({ withdrawVote }) => withdrawVote),
+  },
+  {
+    name: "cancel",
+    summary: "withdraw a question, or an approval that has not started",
+    load: () => import("./cancel.ts").then(({ cancel }) => cancel),
+  },
+  {
+    name: "settle",
+    summary: "record the outcome of an unknown call",
+    load: () => import("./settle.ts").then(({ settle }) => settle),
+  },
+  {
+    name: "grants list",
+    summary: "list the grants: approvals that let further calls run without asking",
+    load: () => import("./grants.ts").then(({ grantsList }) => grantsList),
+  },
+  {
+    name: "grants revoke",
+    summary: "revoke a grant: people are asked again",
+    load: () => import("./grants.ts").then(({ grantsRevoke }) => grantsRevoke),
+  },
+  {
+    name: "stats",
+    summary: "print how long decisions took, rates, and what could be a rule",
+    load: () => import("./stats.ts").then(({ stats }) => stats),
+  },
+  {
+    name: "delegations add",
+    summary: "let somebody vote for a person who is away",
+    load: () => import("./access/delegations.ts").then(({ delegationsAdd }) => delegationsAdd),
+  },
+  {
+    name: "delegations list",
+    summary: "list who votes for whom",
+    load: () => import("./access/delegations.ts").then(({ delegationsList }) => delegationsList),
+  },
+  {
+    name: "delegations revoke",
+    summary: "revoke a delegation; votes given by it do not count any more",
+    load: () => import("./access/delegations.ts").then(({ delegationsRevoke }) => delegationsRevoke),
+  },
+  {
+    name: "audit verify",
+    summary: "check the journal; exit code 1 if it was changed",
+    load: () => import("./audit/verify.ts").then(({ auditVerify }) => auditVerify),
+  },
+  {
+    name: "audit head",
+    summary: "seal the journal and print its head, to store elsewhere",
+    load: () => import("./audit/head.ts").then(({ auditHead }) => auditHead),
+  },
+  {
+    name: "audit log",
+    summary: "print the journal, oldest record first",
+    load: () => import("./audit/log.ts").then(({ auditLog }) => auditLog),
+  },
+  {
+    name: "deliveries",
+    summary: "list messages to channels that could not be delivered, and why",
+    load: () => import("./deliveries.ts").then(({ deliveries }) => deliveries),
+  },
+  {
+    name: "deliveries retry",
+    summary: "send undelivered messages again",
+    load: () => import("./deliveries.ts").then(({ deliveriesRetry }) => deliveriesRetry),
+  },
+  {
+    name: "deliveries told",
+    summary: "show who was told of a confirmation, by which channel",
+    load: () => import("./deliveries.ts").then(({ deliveriesTold }) => deliveriesTold),
+  },
+  {
+    name: "channels test",
+    summary: "send a harmless message through every channel, and say what is wrong",
+    load: () => import("./channels.ts").then(({ channelsTest }) => channelsTest),
+  },
+  {
+    name: "notices list",
+    summary: "list the commits that the database has lost",
+    load: () => import("./notices.ts").then(({ noticesList }) => noticesList),
+  },
+  {
+    name: "notices acknowledge",
+    summary: "hide a notice for everyone after you have checked it",
+    load: () => import("./notices.ts").then(({ noticesAcknowledge }) => noticesAcknowledge),
+  },
+  {
+    name: "tokens create",
+    summary: "create an API token",
+    load: () => import("./access/tokens.ts").then(({ tokensCreate }) => tokensCreate),
+  },
+  {
+    name: "tokens list",
+    summary: "list API tokens, without their secrets",
+    load: () => import("./access/tokens.ts").then(({ tokensList }) => tokensList),
+  },
+  {
+    name: "tokens revoke",
+    summary: "revoke a token, and every login made with it",
+    load: () => import("./access/tokens.ts").then(({ tokensRevoke }) => tokensRevoke),
+  },
+  {
+    name: "logins list",
+    summary: "list the browsers that are logged in",
+    load: () => import("./access/logins.ts").then(({ loginsList }) => loginsList),
+  },
+  {
+    name: "logins revoke",
+    summary: "log one browser out, on every server of this ledger",
+    load: () => import("./access/logins.ts").then(({ loginsRevoke }) => loginsRevoke),
+  },
+  {
+    name: "validate",
+    summary: "check agent manifests, without running anything",
+    load: () => import("./validate.ts").then(({ validate }) => validate),
+  },
+  {
+    name: "policy check",
+    summary: "check a policy file: structure, names, types, conditions",
+    load: () => import("./policy/check.ts").then(({ policyCheck }) => policyCheck),
+  },
+  {
+    name: "policy test",
+    summary: "run the tests in a policy file",
+    load: () => import("./policy/check.ts").then(({ policyTest }) => policyTest),
+  },
+  {
+    name: "policy explain",
+    summary: "show which rules applied to a confirmation, and what they saw",
+    load: () => import("./policy/explain.ts").then(({ policyExplain }) => policyExplain),
+  },
+  {
+    name: "policy replay",
+    summary: "judge past calls by a policy, and compare with what people decided",
+    load: () => import("./policy/replay.ts").then(({ policyReplay }) => policyReplay),
+  },
+  {
+    name: "policy schema",
+    summary: "print the JSON Schema of policy files, for editors",
+    load: () => import("./policy/check.ts").then(({ policyJsonSchema }) => policyJsonSchema),
+  },
+  {
+    name: "simulate",
+    summary: "try out how many approvers a policy needs",
+    load: () => import("./policy/simulate.ts").then(({ simulate }) => simulate),
+  },
+  {
+    name: "tenants create",
+    summary: "create a tenant with a ledger of its own",
+    load: () => import("./tenants/tenants.ts").then(({ tenantsCreate }) => tenantsCreate),
+  },
+  {
+    name: "tenants list",
+    summary: "list all tenants, with their state",
+    load: () => import("./tenants/tenants.ts").then(({ tenantsList }) => tenantsList),
+  },
+  {
+    name: "tenants limit",
+    summary: "change what a tenant may use",
+    load: () => import("./tenants/tenants.ts").then(({ tenantsLimit }) => tenantsLimit),
+  },
+  {
+    name: "tenants suspend",
+    summary: "stop a tenant: requests are refused, nothing starts",
+    load: () => import("./tenants/tenants.ts").then(({ tenantsSuspend }) => tenantsSuspend),
+  },
+  {
+    name: "tenants resume",
+    summary: "serve a suspended tenant again",
+    load: () => import("./tenants/tenants.ts").then(({ tenantsResume }) => tenantsResume),
+  },
+  {
+    name: "tenants export",
+    summary: "copy a tenant's ledger into a file",
+    load: () => import("./tenants/tenants.ts").then(({ tenantsExport }) => tenantsExport),
+  },
+  {
+    name: "tenants erase",
+    summary: "remove a suspended tenant's ledger for ever",
+    load: () => import("./tenants/tenants.ts").then(({ tenantsErase }) => tenantsErase),
+  },
+  {
+    name: "migrate",
+    summary: "create the ledger, or update its schema",
+    load: () => import("./migrate.ts").then(({ migrate }) => migrate),
+  },
+  {
+    name: "prune",
+    summary: "erase the content of old sessions",
+    load: () => import("./prune.ts").then(({ prune }) => prune),
+  },
+  {
+    name: "retention plan",
+    summary: "say what a retention file would erase now; change nothing",
+    load: () => import("./retention/retention.ts").then(({ retentionPlan }) => retentionPlan),
+  },
+  {
+    name: "retention run",
+    summary: "erase the content that is past its age by a retention file",
+    load: () => import("./retention/retention.ts").then(({ retentionRun }) => retentionRun),
+  },
+  {
+    name: "erase-person",
+    summary: "erase one person everywhere; the journal still verifies",
+    load: () => import("./retention/erase-person.ts").then(({ erasePersonCommand }) => erasePersonCommand),
+  },
+  {
+    name: "hold add",
+    summary: "keep content from being erased: a legal hold",
+    load: () => import("./retention/hold.ts").then(({ holdAdd }) => holdAdd),
+  },
+  {
+    name: "hold list",
+    summary: "list the legal holds that stand",
+    load: () => import("./retention/hold.ts").then(({ holdList }) => holdList),
+  },
+  {
+    name: "hold release",
+    summary: "release a legal hold; what it kept may then be erased",
+    load: () => import("./retention/hold.ts").then(({ holdRelease }) => holdRelease),
+  },
+  {
+    name: "mark-restored",
+    summary: "run this after restoring a backup, so that no call runs twice",
+    load: () => import("./mark-restored.ts").then(({ markRestored }) => markRestored),
+  },
+  {
+    name: "doctor",
+    summary: "check this machine, the ledger and the configuration",
+    load: () => import("./doctor.ts").then(({ doctor }) => doctor),
+  },
 ];

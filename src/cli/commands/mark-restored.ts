@@ -5,8 +5,6 @@ import { Progress } from "../progress.ts";
 import { commandLineFor, localPrincipal, VIA, withEngine } from "../wiring.ts";
 
 export const markRestored: Command = {
-  name: "mark-restored",
-  summary: "run this after restoring a backup, so that no call runs twice",
   usage: "",
   about:
     "A backup does not contain what happened after it. A call that was approved but not started in the backup may have run " +

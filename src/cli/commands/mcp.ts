@@ -15,8 +15,6 @@ import { localPrincipal, openEngine } from "../wiring.ts";
 const LARGEST_RESULT = 16 * 1024 * 1024;
 
 export const mcp: Command = {
-  name: "mcp",
-  summary: "put an approval gate in front of an MCP server",
   usage: "[--require TOOLS] [--name NAME] [--http PORT] [--db URL] (--url URL | -- COMMAND ARGS…)",
   about:
     "For any MCP client: use this instead of the server's own command. Calls to the tools in --require, or to " +

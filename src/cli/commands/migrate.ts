@@ -7,8 +7,6 @@ import { withoutPassword } from "../serving/announce.ts";
 import { ledgerUrl } from "../wiring.ts";
 
 export const migrate: Command = {
-  name: "migrate",
-  summary: "create the ledger, or update its schema",
   usage: "[--dry-run | --plan]",
   about:
     "A process that opens a SQLite ledger migrates it automatically; use this command to do it earlier. " +

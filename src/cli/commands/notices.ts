@@ -6,8 +6,6 @@ import { inert, type Output } from "../output.ts";
 import { localPrincipal, withEngine } from "../wiring.ts";
 
 export const noticesList: Command = {
-  name: "notices list",
-  summary: "list the commits that the database has lost",
   usage: "[--all]",
   about:
     "After a failover or a database crash, each process reports the commits it knew of and that the ledger no longer " +
@@ -32,8 +30,6 @@ export const noticesList: Command = {
 };
 
 export const noticesAcknowledge: Command = {
-  name: "notices acknowledge",
-  summary: "hide a notice for everyone after you have checked it",
   usage: "<id>",
   about:
     "<id> is the id that `notices list` prints. The inbox and `doctor` stop showing the notice. Your name is stored with the " +

@@ -17,8 +17,6 @@ const MAX_LIMIT = 1_000;
 const FILTERS = ["tool", "agent", "app", "user"] as const;
 
 export const pending: Command = {
-  name: "pending",
-  summary: "list what waits for a person, nearest deadline first",
   usage: "[--tool NAME] [--agent NAME] [--app NAME] [--user NAME] [--limit N] [--watch]",
   about:
     "Lists the open confirmations, and the calls whose outcome is unknown and that a person must settle. With --watch, a " +

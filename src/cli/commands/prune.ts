@@ -9,8 +9,6 @@ import { withEngine } from "../wiring.ts";
 const MOST_COUNTED = 100_000;
 
 export const prune: Command = {
-  name: "prune",
-  summary: "erase the content of old sessions",
   usage: "--older-than AGE [--dry-run]",
   about:
     "Erases the events, arguments, results and journal bodies of sessions in which nothing is open and nothing has " +

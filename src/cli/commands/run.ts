@@ -14,8 +14,6 @@ import { POLICY_FLAG } from "../policy/open-policy.ts";
 import { commandLineFor, isPersistent, ledgerUrl, shellWord, userName, VIA } from "../wiring.ts";
 
 export const run: Command = {
-  name: "run",
-  summary: "talk to an agent in the terminal, and answer its questions",
   usage: "<agent> [--session NAME] [--user NAME] [--db URL]",
   about:
     "<agent> is a folder with an agent.ts that exports `rootAgent` or an agent.yaml, or the file itself. A call that needs approval " +

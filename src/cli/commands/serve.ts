@@ -12,8 +12,6 @@ import { isSupervised, reportPort, supervise } from "../serving/supervise.ts";
 import { listenForStop } from "../signals.ts";
 
 export const serve: Command = {
-  name: "serve",
-  summary: "serve agents: the ADK API, the approvals API and the inbox",
   usage: "([FOLDER|FILE…] [--dev] | --inbox-only) [--port PORT] [--db URL] [--auth MODE]",
   about:
     "Serves the agents in a folder (default: this folder): every subfolder with an agent.ts (.js, .mjs) that " +

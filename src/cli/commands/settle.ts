@@ -14,8 +14,6 @@ const ADVICE: { readonly [code: string]: string } = {
 };
 
 export const settle: Command = {
-  name: "settle",
-  summary: "record the outcome of an unknown call",
   usage: "<id> (--succeeded JSON | --failed TEXT | --retry)",
   about:
     "A call is unknown when the process that ran it stopped before it reported a result. The call may have run, or not. Only a person " +

@@ -13,8 +13,6 @@ const PAGE = 500;
 const IMPORTED: JournalKind = "session-imported";
 
 export const show: Command = {
-  name: "show",
-  summary: "show one confirmation: what would run, who may decide, what happened",
   usage: "<id>",
   about:
     "<id> may be the last four or more characters of an id. Text behind a bar was written by others (the tool's " +

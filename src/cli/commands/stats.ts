@@ -17,8 +17,6 @@ const MOST_LINES = 20;
 const NAME_WIDTH = 32;
 
 export const stats: Command = {
-  name: "stats",
-  summary: "print how long decisions took, rates, and what could be a rule",
   usage: "[--days N]",
   about:
     "Prints everybody's numbers of the last days, as `GET /v1/stats` returns them. Days are in UTC. Times are at most 5 % " +

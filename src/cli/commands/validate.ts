@@ -7,8 +7,6 @@ import { EXIT } from "../exit-codes.ts";
 import { inert, type Output } from "../output.ts";
 
 export const validate: Command = {
-  name: "validate",
-  summary: "check agent manifests, without running anything",
   usage: "FILE…",
   about:
     "Reads manifests (kagent's Agent in YAML, or its JSON agent config) as `serve` would, and prints everything " +

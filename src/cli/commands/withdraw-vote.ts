@@ -7,8 +7,6 @@ import { reload, toError, toJson } from "../report.ts";
 import { withEngine } from "../wiring.ts";
 
 export const withdrawVote: Command = {
-  name: "withdraw-vote",
-  summary: "withdraw your own vote while more votes are needed",
   usage: "<id>",
   about:
     "Only before the last vote: once a question is decided, the decision is final. To change your vote, use `approve` " +

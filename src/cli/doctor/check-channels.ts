@@ -1,5 +1,5 @@
-import { createLedger } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { createLedger } from "../../stores/index.ts";
 import { readChannelSettings } from "../channels/channel-settings.ts";
 import { createChannels } from "../channels/create-channels.ts";
 import type { Invocation } from "../command.ts";

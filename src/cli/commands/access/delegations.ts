@@ -8,8 +8,6 @@ import { inert, type Output } from "../../output.ts";
 import { withEngine } from "../../wiring.ts";
 
 export const delegationsAdd: Command = {
-  name: "delegations add",
-  summary: "let somebody vote for a person who is away",
   usage: "--from NAME --to NAME --for AGE [--apps A,B] [--tools A,B]",
   about:
     "--to may then vote wherever a rule names --from. Both are one person: their votes count once, and where the requester " +
@@ -45,8 +43,6 @@ export const delegationsAdd: Command = {
 };
 
 export const delegationsList: Command = {
-  name: "delegations list",
-  summary: "list who votes for whom",
   usage: "",
   about: "Lists the delegations that stand. Those that are over or revoked are in the audit trail.",
   flags: LEDGER_FLAG,
@@ -64,8 +60,6 @@ export const delegationsList: Command = {
 };
 
 export const delegationsRevoke: Command = {
-  name: "delegations revoke",
-  summary: "revoke a delegation; votes given by it do not count any more",
   usage: "<id>",
   about: "<id> is the id that `delegations list` prints. What has already started is not stopped.",
   words: { names: ["<id>"] },

@@ -8,8 +8,6 @@ import { inert, type Output } from "../../output.ts";
 import { withEngine } from "../../wiring.ts";
 
 export const loginsList: Command = {
-  name: "logins list",
-  summary: "list the browsers that are logged in",
   usage: "",
   about: "Lists active logins, with the token that created each one. Secrets are not stored.",
   flags: LEDGER_FLAG,
@@ -27,8 +25,6 @@ export const loginsList: Command = {
 };
 
 export const loginsRevoke: Command = {
-  name: "logins revoke",
-  summary: "log one browser out, on every server of this ledger",
   usage: "<id>",
   about:
     "<id> is the id that `logins list` prints. The browser's next request is refused; an open live feed ends within a " +

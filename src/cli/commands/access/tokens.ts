@@ -12,8 +12,6 @@ const AGENT_SCOPES = "run,read";
 const USUAL_LIFE = "90d";
 
 export const tokensCreate: Command = {
-  name: "tokens create",
-  summary: "create an API token",
   usage: "--user NAME [--kind agent] [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
   about:
     "Whoever holds the token acts as that user on all servers of this ledger, with these roles and scopes: run (talk to " +
@@ -72,8 +70,6 @@ export const tokensCreate: Command = {
 };
 
 export const tokensList: Command = {
-  name: "tokens list",
-  summary: "list API tokens, without their secrets",
   usage: "",
   about: "Lists tokens that have not expired, including revoked ones. The last use is exact to the day.",
   flags: LEDGER_FLAG,
@@ -91,8 +87,6 @@ export const tokensList: Command = {
 };
 
 export const tokensRevoke: Command = {
-  name: "tokens revoke",
-  summary: "revoke a token, and every login made with it",
   usage: "<id>",
   about: "<id> is the id that `tokens list` prints, or the whole token. Revoking twice is harmless.",
   words: { names: ["<id>"] },

@@ -3,8 +3,6 @@ import { EXIT } from "../../exit-codes.ts";
 import { withEngine } from "../../wiring.ts";
 
 export const auditHead: Command = {
-  name: "audit head",
-  summary: "seal the journal and print its head, to store elsewhere",
   usage: "",
   about:
     "Writes a checkpoint over the whole journal and prints it as one word. Store it where nobody who can write to the " +

@@ -7,8 +7,6 @@ import { withEngine } from "../../wiring.ts";
 const PAGE = 500;
 
 export const auditLog: Command = {
-  name: "audit log",
-  summary: "print the journal, oldest record first",
   usage: "[--session NAME] [--after N] [--limit N]",
   about:
     "Prints one line per record: when, what, which tool, who. --session takes a session key, as --json shows it, or " +

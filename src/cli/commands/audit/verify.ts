@@ -9,8 +9,6 @@ import { withEngine } from "../../wiring.ts";
 const HEAD = /^(?:0:empty|[1-9]\d*:[\w-]{43})$/;
 
 export const auditVerify: Command = {
-  name: "audit verify",
-  summary: "check the journal; exit code 1 if it was changed",
   usage: "[--head HEAD]",
   about:
     "Recomputes every chain and every checkpoint, and lists what this check cannot detect. With --head, a value " +

@@ -7,8 +7,6 @@ import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
 
 export const policyCheck: Command = {
-  name: "policy check",
-  summary: "check a policy file: structure, names, types, conditions",
   usage: "FILE…",
   about:
     "Prints everything that is wrong as file:line:column, with the problem and the fix. It does not run the file's tests; " +
@@ -28,8 +26,6 @@ export const policyCheck: Command = {
 };
 
 export const policyTest: Command = {
-  name: "policy test",
-  summary: "run the tests in a policy file",
   usage: "FILE…",
   about:
     "Checks the file, and judges every call in its `tests`. A test that fails is printed as file:line:column. A file whose " +
@@ -48,8 +44,6 @@ export const policyTest: Command = {
 };
 
 export const policyJsonSchema: Command = {
-  name: "policy schema",
-  summary: "print the JSON Schema of policy files, for editors",
   usage: "",
   about:
     "Save it, and name it in the first line of the policy: `# yaml-language-server: $schema=./policy.schema.json`.",

@@ -7,8 +7,6 @@ import { inert, type Output } from "../../output.ts";
 import { withEngine } from "../../wiring.ts";
 
 export const policyExplain: Command = {
-  name: "policy explain",
-  summary: "show which rules applied to a confirmation, and what they saw",
   usage: "<id>",
   about:
     "<id> may be the last four or more characters of an id. Prints the version of the policy that judged the call, the rules that " +

@@ -10,8 +10,6 @@ import { readPolicyText } from "./check.ts";
 const DEFAULT_SINCE = "30d";
 
 export const policyReplay: Command = {
-  name: "policy replay",
-  summary: "judge past calls by a policy, and compare with what people decided",
   usage: "FILE [--since AGE] [--db URL]",
   about:
     "Reads the journal and prints what the policy would have changed: questions that would not be asked, and how people had decided " +

@@ -14,8 +14,6 @@ import { readPolicyText } from "./check.ts";
 const USUAL_SEED = 1;
 
 export const simulate: Command = {
-  name: "simulate",
-  summary: "try out how many approvers a policy needs",
   usage: "--policy FILE [--scenario FILE] [--agents N] [--approvers N] [--days N] [--sample SHARE]",
   about:
     "Plays agents and approvers on a real engine in memory, with a clock that jumps. The policy says which calls wait for " +

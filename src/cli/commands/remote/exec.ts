@@ -19,8 +19,6 @@ const LEAST_LEASE_SECONDS = 5;
 const MOST_LEASE_SECONDS = 3_600;
 
 export const exec: Command = {
-  name: "exec",
-  summary: "ask before running a command; run it at most once",
   usage: "[--key KEY] [--wait TIME] [--url URL] [--trust-policy] -- COMMAND ARGS…",
   about:
     "Asks a running server, waits for the decision, and runs the command. The approver sees the exact arguments, the " +

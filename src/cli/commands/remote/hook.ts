@@ -16,8 +16,6 @@ const SPARE_MS = 10_000;
 const USUAL_APP = "coding-agents";
 
 export const hook: Command = {
-  name: "hook",
-  summary: "ask before a coding agent uses a tool",
   usage: `${[...HOOK_PROTOCOLS.keys()].join("|")} [--url URL] [--wait TIME] [--trust-policy]`,
   about:
     "Put this into the hooks of Claude Code (PreToolUse), Codex (PreToolUse) or Gemini CLI (BeforeTool). It asks a running " +

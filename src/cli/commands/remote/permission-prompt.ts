@@ -14,8 +14,6 @@ const USUAL_WAIT = "9m";
 const USUAL_APP = "coding-agents";
 
 export const permissionPrompt: Command = {
-  name: "permission-prompt",
-  summary: "an MCP server that answers Claude Code's permission prompts",
   usage: "[--url URL] [--wait TIME] [--trust-policy]",
   about:
     "For `claude -p --permission-prompt-tool mcp__countersign__approve`: where Claude Code would ask you in the terminal, " +

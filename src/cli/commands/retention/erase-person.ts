@@ -9,8 +9,6 @@ import { Progress } from "../../progress.ts";
 import { withEngine } from "../../wiring.ts";
 
 export const erasePersonCommand: Command = {
-  name: "erase-person",
-  summary: "erase one person everywhere; the journal still verifies",
   usage: "USER [--others]",
   about:
     "Erases the sessions of this user, their tokens, logins, subscriptions, settings and state, and replaces their name by a " +

@@ -21,8 +21,6 @@ const REASON_FLAG = {
 } as const;
 
 export const holdAdd: Command = {
-  name: "hold add",
-  summary: "keep content from being erased: a legal hold",
   usage: "(--session NAME | --user NAME | --app NAME) --reason TEXT",
   about:
     "While a hold stands, nothing that it covers is erased: not by `prune`, `retention run` or `erase-person`, and not by " +
@@ -55,8 +53,6 @@ export const holdAdd: Command = {
 };
 
 export const holdList: Command = {
-  name: "hold list",
-  summary: "list the legal holds that stand",
   usage: "",
   about: "Lists the holds that stand. Those that were released are in the audit trail.",
   flags: LEDGER_FLAG,
@@ -74,8 +70,6 @@ export const holdList: Command = {
 };
 
 export const holdRelease: Command = {
-  name: "hold release",
-  summary: "release a legal hold; what it kept may then be erased",
   usage: "<id> --reason TEXT",
   about: "<id> is the id that `hold list` prints. Who released it and why is journalled.",
   words: { names: ["<id>"] },

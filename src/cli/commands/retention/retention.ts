@@ -13,8 +13,6 @@ import { withEngine } from "../../wiring.ts";
 const WORDS = { names: ["FILE"] } as const;
 
 export const retentionPlan: Command = {
-  name: "retention plan",
-  summary: "say what a retention file would erase now; change nothing",
   usage: "FILE",
   about:
     "Lists the sessions whose content is past its age by the rules in FILE, and those of them that a legal hold keeps. " +
@@ -45,8 +43,6 @@ export const retentionPlan: Command = {
 };
 
 export const retentionRun: Command = {
-  name: "retention run",
-  summary: "erase the content that is past its age by a retention file",
   usage: "FILE",
   about:
     "Erases what `retention plan FILE` lists. Only content of sessions in which nothing is open, running or unknown. Holds " +

@@ -27,8 +27,6 @@ const LIMIT_FLAGS: Flags = {
 const REASON_FLAG: Flags = { reason: { type: "string", value: "TEXT", help: "recorded in the registry" } };
 
 export const tenantsCreate: Command = {
-  name: "tenants create",
-  summary: "create a tenant with a ledger of its own",
   usage: "<name> --ledger URL [--pending N] [--sessions N] [--requests-per-minute N] [--bytes N]",
   about:
     "Creates the ledger and registers it. If it was interrupted, run it again. On PostgreSQL the database must exist; the " +
@@ -52,8 +50,6 @@ export const tenantsCreate: Command = {
 };
 
 export const tenantsList: Command = {
-  name: "tenants list",
-  summary: "list all tenants, with their state",
   usage: "",
   flags: REGISTRY_FLAG,
   examples: [{ line: "tenants list", says: "those that were erased too" }],
@@ -70,8 +66,6 @@ export const tenantsList: Command = {
 };
 
 export const tenantsLimit: Command = {
-  name: "tenants limit",
-  summary: "change what a tenant may use",
   usage: "<name> [--pending N] [--sessions N] [--requests-per-minute N] [--bytes N]",
   about: "Servers apply it at once. 0 takes a limit away.",
   words: NAME,
@@ -81,8 +75,6 @@ export const tenantsLimit: Command = {
 };
 
 export const tenantsSuspend: Command = {
-  name: "tenants suspend",
-  summary: "stop a tenant: requests are refused, nothing starts",
   usage: "<name> [--reason TEXT]",
   about:
     "Every server refuses the tenant's requests and ends its streams. When the command returns, no call of the tenant can " +
@@ -94,8 +86,6 @@ export const tenantsSuspend: Command = {
 };
 
 export const tenantsResume: Command = {
-  name: "tenants resume",
-  summary: "serve a suspended tenant again",
   usage: "<name> [--reason TEXT]",
   about: "What was approved and had not started then starts. If it was interrupted, run it again.",
   words: NAME,
@@ -105,8 +95,6 @@ export const tenantsResume: Command = {
 };
 
 export const tenantsExport: Command = {
-  name: "tenants export",
-  summary: "copy a tenant's ledger into a file",
   usage: "<name> --to FOLDER",
   about:
     "Writes FOLDER/ledger.db: a SQLite ledger with the whole journal and all documents, as they are at one moment. " +
@@ -134,8 +122,6 @@ export const tenantsExport: Command = {
 };
 
 export const tenantsErase: Command = {
-  name: "tenants erase",
-  summary: "remove a suspended tenant's ledger for ever",
   usage: "<name> --confirm NAME [--reason TEXT]",
   about:
     "Removes the file, or the schema of the PostgreSQL database, with everything in it. Only for a suspended tenant without legal " +
