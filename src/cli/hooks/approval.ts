@@ -15,7 +15,7 @@ const DEADLINE_SPARE_MS = 10_000;
 const HANDED_OVER: Approval = {
   kind: "refused",
   reason:
-    "This tool use was approved before, and an approval is given only once. Ask again with a new tool use.",
+    "This tool use was approved before, and an approval is given only once. Ask again with a new tool use. If this happens each time, the hook is set up twice: remove one.",
 };
 
 /** One use of a tool that an agent asks about. */
@@ -51,7 +51,8 @@ export interface ApprovalOptions {
 
 /**
  * Asks about one use of a tool, and waits. An approval is handed over once: it is claimed, and reported as handed over
- * before the agent is told. Whoever comes later with the same key gets a refusal, because a model may use an id again.
+ * before the agent is told. Everybody else with the same key gets a refusal, also if they waited at the same time: it may
+ * be another tool use, because a model may use an id again.
  */
 export async function seekApproval(
   gate: RemoteGate,
@@ -69,13 +70,12 @@ async function ask(gate: RemoteGate, use: ToolUse, options: ApprovalOptions): Pr
   const { calls } = gate.client;
   const proposal = proposalOf(gate, use, options);
   const first = await persist((signal) => calls.propose(proposal, { signal }), { tries: TRIES });
-  if (first.status === "succeeded" && first.confirmation !== undefined) return HANDED_OVER;
   for (let outcome = first; ; ) {
     outcome = await waitForDecision(calls, outcome, until);
     if (outcome.status !== "allowed") return toApproval(outcome, options);
     const claimed = await claim(gate, use.key);
     if (claimed !== undefined) return handOver(gate, claimed, options);
-    // Another process of the same tool use was first, or the policy denies it by now.
+    // Another process with the same key was first, or the policy denies it by now.
     outcome = await persist((signal) => calls.get(use.key, { signal }), { tries: TRIES });
     if (performance.now() > until) return toApproval(outcome, options);
   }
@@ -130,11 +130,16 @@ async function handOver(
 function toApproval(outcome: CallerOutcome, { waitMs, staysOpen = false }: ApprovalOptions): Approval {
   const { status, message } = outcome;
   if (status === "pending" && staysOpen) return { kind: "open" };
-  // Another process of the same tool use, while this one waited.
-  if (status === "succeeded") return granted(outcome);
+  // Another process claimed it. If the policy did not ask, nothing is used up.
+  if (status === "succeeded") return isSpent(outcome) ? HANDED_OVER : { kind: "unasked" };
   if (status === "pending" || status === "executing" || status === "allowed")
     return refused(`Nobody decided within ${shortDuration(waitMs)}. The tool must not run.`);
   return refused(message);
+}
+
+/** A question was answered for it, or a grant used. */
+function isSpent({ confirmation, grant }: CallerOutcome): boolean {
+  return confirmation !== undefined || grant !== undefined;
 }
 
 function granted({ confirmation, args, amended }: CallerOutcome): Approval {

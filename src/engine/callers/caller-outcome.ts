@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
-import type { CallRecord, CallStatus, ConfirmationRecord, SessionRecord } from "../ledger/index.ts";
+import type { CallRecord, CallStatus, ConfirmationRecord, GrantUse, SessionRecord } from "../ledger/index.ts";
 import { type Confirmation, toConfirmation } from "../questions/index.ts";
 import { messageOf } from "./wording.ts";
 
@@ -31,6 +31,8 @@ export interface CallerOutcome {
   readonly attempt: number;
   /** The question, if a person is or was asked. */
   readonly confirmation?: Confirmation;
+  /** The grant that let it run without a question. */
+  readonly grant?: GrantUse;
   readonly result?: JsonValue;
   readonly error?: string;
   /** Why it was denied or withdrawn. */
@@ -74,6 +76,7 @@ export function callerOutcome({ call, session, confirmation }: StoredCallerCall)
     ...(call.originalArgs === undefined ? {} : { amended: true }),
     attempt: call.attempt,
     ...(confirmation === undefined ? {} : { confirmation: toConfirmation({ confirmation, call, session }) }),
+    ...(call.grant === undefined ? {} : { grant: { id: call.grant.id, by: call.grant.by } }),
     ...(status === "succeeded" && call.result !== undefined ? { result: call.result } : {}),
     ...(error === undefined ? {} : { error }),
     ...(reason === undefined ? {} : { reason }),

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import { confirmationSchema } from "./confirmation.ts";
+import { confirmationSchema, grantUseSchema } from "./confirmation.ts";
 
 // Unknown members are refused: a misspelt `approvers` must not ask somebody else.
 
@@ -167,6 +167,7 @@ const outcome = {
   amended: z.literal(true).optional().openapi({ description: "An approver changed the arguments." }),
   attempt: z.int(),
   confirmation: confirmationSchema.optional(),
+  grant: grantUseSchema.optional().openapi({ description: "The grant that let it run without a question." }),
   result: z.unknown().optional(),
   error: z.string().optional(),
   reason: z.string().optional(),

@@ -34,6 +34,9 @@ const requirement = z.object({
   approved: z.int().openapi({ description: "How many have approved." }),
 });
 
+/** Which grant let a call run, and who gave it. */
+export const grantUseSchema: z.ZodType = z.object({ id: z.string(), by: z.array(z.string()) });
+
 /** How far a grant goes, or may go at most. */
 export const grantLimitsSchema: z.ZodType = z
   .object({
@@ -238,8 +241,7 @@ export const callSchema: z.ZodType = z
     session: z.string(),
     tool: z.string(),
     args: jsonObject,
-    grant: z
-      .object({ id: z.string(), by: z.array(z.string()) })
+    grant: grantUseSchema
       .optional()
       .openapi({ description: "The grant that let it run without a question." }),
     attempt: z.int(),
