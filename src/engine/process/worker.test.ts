@@ -265,6 +265,23 @@ describe("a worker", () => {
     expect([looked, runs]).toEqual([300, 1]);
   });
 
+  test("goes on while a sweep of one app hangs, and does not start that one again", async () => {
+    let [hung, swept] = [0, 0];
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    own.engine.host({ app: "hangs", tool: async () => undefined, sweep: () => (hung++, promise) });
+    own.engine.host({ app: "works", tool: async () => undefined, sweep: async () => void swept++ });
+    const expiring = await open("k");
+    await work();
+    for (let second = 0; second < 61; second++) {
+      await clock.advance(1_000);
+      await settle(clock, 5);
+    }
+    expect((await ledger.load({ confirmation: expiring }))?.confirmation?.status).toBe("expired");
+    expect(hung).toBe(1);
+    expect(swept).toBeGreaterThan(10);
+    resolve(undefined);
+  });
+
   test("reaches frames behind more than a batch that cannot be stepped here", async () => {
     await approveElsewhere("bank", 120, "deny");
     await approveElsewhere("shop", 30, "deny");

@@ -43,6 +43,8 @@ export class Worker {
   readonly #sweepMs: number;
   /** Each list has its own, so that none can take the room of another. */
   readonly #tries: { readonly [list in List]-?: Tries };
+  /** By app: a sweep that hangs must not stop the work for the others. */
+  readonly #sweeps: Tries;
   #stopped: Promise<unknown> | undefined;
   #stop = new AbortController();
   #sweptAt = Number.NEGATIVE_INFINITY;
@@ -62,6 +64,7 @@ export class Worker {
     this.#sweepMs = this.#options.sweepMs ?? DEFAULT_SWEEP_MS;
     const pauseMs = Math.min(this.#sweepMs, DEFAULT_SWEEP_MS);
     const tries = (): Tries => new Tries(this.#parts.clock, pauseMs);
+    this.#sweeps = tries();
     this.#tries = {
       expired: tries(),
       unannounced: tries(),
@@ -153,7 +156,7 @@ export class Worker {
 
   async #idle(): Promise<void> {
     // In this order: a call whose question expired is ready then.
-    for (const tries of Object.values(this.#tries)) await tries.idle();
+    for (const tries of [...Object.values(this.#tries), this.#sweeps]) await tries.idle();
   }
 
   #resume(ids: readonly string[]): Promise<number> {
@@ -191,7 +194,11 @@ export class Worker {
     const now = this.#parts.clock.monotonic();
     if (!isFirst && now - this.#sweptAt < this.#sweepMs) return;
     this.#sweptAt = now;
-    for (const host of this.#parts.hosts.values()) await this.#attempt(async () => host.sweep?.());
+    const { hosts } = this.#parts;
+    await this.#sweeps.each([...hosts.keys()], async (app) => {
+      await this.#attempt(async () => hosts.get(app)?.sweep?.());
+      return false;
+    });
   }
 
   async #sealIfDue(): Promise<void> {
