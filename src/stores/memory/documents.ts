@@ -90,17 +90,17 @@ export class Documents {
   }
 
   spill(): void {
-    const oldest = this.#hot.overflow();
-    if (oldest.length === 0) return;
-    this.#someAreCold = true;
-    this.#cold.together(() => {
-      for (const { key, version, document } of oldest) {
-        const { app, user, id, updatedAt, deletedAt } = document.head;
-        const deleted = Number(deletedAt !== undefined);
-        this.#cold.run(PUT, key, app, user, id, version, updatedAt, deleted, JSON.stringify(document));
-      }
+    this.#hot.spill((oldest) => {
+      this.#cold.together(() => {
+        for (const { key, version, document } of oldest) {
+          const { app, user, id, updatedAt, deletedAt } = document.head;
+          const deleted = Number(deletedAt !== undefined);
+          this.#cold.run(PUT, key, app, user, id, version, updatedAt, deleted, JSON.stringify(document));
+        }
+      });
+      this.#someAreCold = true;
+      for (const { document } of oldest) this.#names.delete(textOf(document.head));
     });
-    for (const { document } of oldest) this.#names.delete(textOf(document.head));
   }
 
   #coldPage(query: DocumentQuery): readonly Kept[] {

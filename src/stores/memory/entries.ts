@@ -94,15 +94,15 @@ export class Entries {
   }
 
   spill(): void {
-    const oldest = this.#hot.overflow();
-    if (oldest.length === 0) return;
-    this.#someAreCold = true;
-    this.#cold.together(() => {
-      for (const entry of oldest) {
-        const { facet, value, sort, id, note = null } = entry as Entry & { readonly note?: string | null };
-        this.#cold.run(PUT, facet, value, sort, id, note);
-        this.#takeOut(entry);
-      }
+    this.#hot.spill((oldest) => {
+      this.#cold.together(() => {
+        for (const entry of oldest) {
+          const { facet, value, sort, id, note = null } = entry as Entry & { readonly note?: string | null };
+          this.#cold.run(PUT, facet, value, sort, id, note);
+        }
+      });
+      this.#someAreCold = true;
+      for (const entry of oldest) this.#takeOut(entry);
     });
   }
 

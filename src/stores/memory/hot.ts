@@ -37,15 +37,24 @@ export class Hot<Key, Value> {
     return true;
   }
 
-  /** Once there is too much: what has not changed for longest, so that there is room for as much again. It is held no more. */
-  overflow(): readonly Value[] {
-    if (this.#weight <= this.#most) return [];
-    const oldest: Value[] = [];
+  /**
+   * Once there is too much: stores elsewhere what has not changed for longest, so that there is room for as much again, and
+   * lets go of it. What could not be stored stays here: the change that brought it is in force already.
+   */
+  spill(store: (oldest: readonly Value[]) => void): void {
+    if (this.#weight <= this.#most) return;
+    const oldest: [Key, Value][] = [];
+    let left = this.#weight;
     for (const [key, value] of this.#held) {
-      if (this.#weight <= this.#most / 2) break;
-      this.delete(key);
-      oldest.push(value);
+      if (left <= this.#most / 2) break;
+      left -= this.#weightOf(value);
+      oldest.push([key, value]);
     }
-    return oldest;
+    try {
+      store(oldest.map(([, value]) => value));
+    } catch {
+      return;
+    }
+    for (const [key] of oldest) this.delete(key);
   }
 }

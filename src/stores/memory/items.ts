@@ -68,12 +68,12 @@ export class Items {
   }
 
   spill(): void {
-    const oldest = this.#hot.overflow();
-    if (oldest.length === 0) return;
-    this.#someAreCold = true;
-    this.#cold.together(() => {
-      for (const { kind, id, version, expiresAt, text } of oldest)
-        this.#cold.run(PUT, kind, id, version, expiresAt ?? null, text);
+    this.#hot.spill((oldest) => {
+      this.#cold.together(() => {
+        for (const { kind, id, version, expiresAt, text } of oldest)
+          this.#cold.run(PUT, kind, id, version, expiresAt ?? null, text);
+      });
+      this.#someAreCold = true;
     });
   }
 

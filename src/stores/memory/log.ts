@@ -104,22 +104,27 @@ export class Log {
   }
 
   spill(): void {
-    const oldest = this.#hot.overflow();
-    const [first] = oldest;
-    if (first === undefined) return;
-    this.#cold.together(() => {
-      for (const [session, rows] of Map.groupBy(oldest, (row) => row.session)) {
-        for (let at = 0; at < rows.length; at += TOGETHER) {
-          const part = rows.slice(at, at + TOGETHER);
-          const ends = [part[0]?.n ?? 0, part.at(-1)?.n ?? 0] as const;
-          this.#cold.run(PUT, first.seq, session, ...ends, ...toTexts(part));
-        }
+    this.#hot.spill((oldest) => {
+      const first = oldest[0]?.seq ?? this.#firstHot;
+      const sessions = Map.groupBy(oldest, (row) => row.session);
+      this.#cold.together(() => {
+        for (const [session, rows] of sessions) this.#store(first, session, rows);
+      });
+      for (const [session, rows] of sessions) {
         const left = this.#ofSession.get(session)?.slice(rows.length) ?? [];
         if (left.length === 0) this.#ofSession.delete(session);
         else this.#ofSession.set(session, left);
       }
+      this.#firstHot = first + oldest.length;
     });
-    this.#firstHot = first.seq + oldest.length;
+  }
+
+  #store(batch: number, session: string, rows: readonly Kept[]): void {
+    for (let at = 0; at < rows.length; at += TOGETHER) {
+      const part = rows.slice(at, at + TOGETHER);
+      const ends = [part[0]?.n ?? 0, part.at(-1)?.n ?? 0] as const;
+      this.#cold.run(PUT, batch, session, ...ends, ...toTexts(part));
+    }
   }
 
   #coldLast(session: string): number {
