@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import { useResources } from "../support/resources.ts";
-import { HASTY, Race, type RacerHandle } from "./race.ts";
+import { Race, type RacerHandle } from "./race.ts";
 import type { Answer } from "./racing.ts";
 
 const resources = useResources();
+
+/** Long enough that a busy machine does not let a lease lapse which the test did not stop. */
+const LEASE = { leaseMs: 3_000, heartbeatMs: 300 };
 
 interface Stopped {
   readonly race: Race;
@@ -18,8 +21,8 @@ interface Stopped {
 /** A process that was stopped inside the body, for so long that another one gave it up. */
 async function stoppedInBody(): Promise<Stopped> {
   const race = await Race.on(resources);
-  const stopped = await race.racer("stopped", HASTY);
-  const other = await race.racer("other", { ...HASTY, works: true });
+  const stopped = await race.racer("stopped", LEASE);
+  const other = await race.racer("other", { ...LEASE, works: true });
   const { call, confirmation } = await race.open(stopped, "slow");
   const decided = stopped.ask({ do: "decide", confirmation, confirmed: true, times: 1 });
   await stopped.child.line("in-body");
@@ -89,8 +92,8 @@ test("a result that comes after a person settled the call as failed changes noth
 /** A process that was stopped after its claim and before the body, for so long that it was given up. */
 async function stoppedBeforeBody(): Promise<Stopped> {
   const race = await Race.on(resources);
-  const stopped = await race.racer("stopped", { ...HASTY, stopsAfterClaim: true });
-  const other = await race.racer("other", { ...HASTY, works: true });
+  const stopped = await race.racer("stopped", { ...LEASE, stopsAfterClaim: true });
+  const other = await race.racer("other", { ...LEASE, works: true });
   const { call, confirmation } = await race.open(other, "quick");
   const decided = stopped.ask({ do: "decide", confirmation, confirmed: true, times: 1 });
   await stopped.child.line("claimed");
