@@ -67,5 +67,6 @@ export async function operatorHere(
 export async function loginOf({ ledger }: Engine, { env }: Invocation): Promise<string | undefined> {
   const wanted = env["COUNTERSIGN_AUTH"] || "none";
   const mode = wanted === "none" ? await loginModeOf(ledger.items) : wanted;
-  return mode === "none" ? undefined : `--auth ${mode}`;
+  if (mode === "none") return undefined;
+  return mode === "host" ? "that of the application that serves it" : `--auth ${mode}`;
 }

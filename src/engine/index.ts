@@ -292,6 +292,7 @@ export {
   type Requirement,
   type Ruled,
   ruleOfSettling,
+  type StoredLogin,
   setLoginMode,
   toPrincipal,
   type VoteDelegation,

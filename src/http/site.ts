@@ -1,4 +1,4 @@
-import type { Counting, Engine, Ledger } from "../engine/index.ts";
+import { type Counting, type Engine, type Ledger, setLoginMode } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Runner } from "../runtime/index.ts";
 import type { AppOptions } from "./app-options.ts";
@@ -148,7 +148,11 @@ export class Site {
     const engines = this.#engine === undefined ? hosting : [...hosting, this.#engine];
     // Its digest key is a database's own: two ledgers with the same key are one database.
     const keys = new Set(engines.map(({ ledger }) => Buffer.from(ledger.digestKey).toString("hex")));
-    if (keys.size <= 1) return engines;
+    if (keys.size <= 1) {
+      // Stored, so that the command line and other servers of this ledger do not bypass the host's login.
+      if (this.auth.name === "host") await setLoginMode((engines[0] as Engine).ledger.items, "host");
+      return engines;
+    }
     throw new CountersignError(
       "invalid-option",
       "The apps use different ledgers. Create one engine with `await createEngine({ ledger })` and pass it to every Runner as `engine`.",

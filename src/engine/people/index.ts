@@ -29,7 +29,7 @@ export {
 } from "./delegation.ts";
 export { type Directory, loginsOf, NO_DIRECTORY } from "./directory.ts";
 export { dueAt } from "./due.ts";
-export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
+export { LOGIN_MODES, type LoginMode, loginModeOf, type StoredLogin, setLoginMode } from "./login-mode.ts";
 export {
   ANYBODY,
   type Approvers,

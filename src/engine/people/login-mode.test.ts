@@ -42,3 +42,13 @@ test("a mode that cannot be read is not taken for none", async () => {
   await ledger.items.put({ kind: "settings", id: "auth", value: { mode: "magic" } }, 0);
   await expect(loginModeOf(ledger.items)).rejects.toMatchObject({ code: "internal" });
 });
+
+test("the login of a host program is stored, and replaces none of our own", async () => {
+  const ledger = await open();
+  await setLoginMode(ledger.items, "host");
+  expect(await loginModeOf(ledger.items)).toBe("host");
+  await expect(setLoginMode(ledger.items, "none")).rejects.toThrow("that of the application that serves it");
+  await setLoginMode(ledger.items, "tokens");
+  await setLoginMode(ledger.items, "host");
+  expect(await loginModeOf(ledger.items)).toBe("tokens");
+});

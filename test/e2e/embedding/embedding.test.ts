@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
+import { loginModeOf } from "../../../src/engine/index.ts";
 import type { App } from "../../../src/http/index.ts";
 import { createApp } from "../../../src/http/index.ts";
 import { serve, toNodeHandler } from "../../../src/http/node/index.ts";
@@ -17,6 +18,17 @@ function mountable(): App {
   resources.add(() => shop.close());
   return createApp({ apps: { shop }, authenticate: shopLogin, basePath: BASE_PATH });
 }
+
+test("the ledger knows of the host's login, so that the command line does not bypass it", async () => {
+  const shop = createShop();
+  resources.add(() => shop.close());
+  const app = createApp({ apps: { shop }, authenticate: shopLogin });
+  const { ledger } = await shop.engine();
+  expect(await loginModeOf(ledger.items)).toBe("none");
+  await app.fetch(new Request("http://localhost/v1/confirmations"));
+  await app.fetch(new Request("http://localhost/readyz"));
+  expect(await loginModeOf(ledger.items)).toBe("host");
+});
 
 async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
