@@ -2,6 +2,7 @@ import type {
   Confirmation,
   DecisionInput,
   Engine,
+  OnceKey,
   Principal,
   RefusedDecision,
   UsedUp,
@@ -45,6 +46,8 @@ export interface ChannelDeciding {
   readonly via?: string;
   /** What the decision uses up, in the same commit. */
   readonly uses?: UsedUp;
+  /** Of the request, instead of that: if the same request comes again, it decides nothing. */
+  readonly once?: OnceKey;
 }
 
 /** What a channel can do for the people who answer in it. */
@@ -127,9 +130,11 @@ function createApprovals(engine: Engine, name: string): ChannelApprovals {
       const counting = await engine.counting();
       return toConfirmation({ confirmation, call, session }, toChannelPrincipal(person), counting);
     },
-    async decide(input, person, { via = name, uses } = {}) {
+    async decide(input, person, { via = name, uses, once } = {}) {
       const by = toChannelPrincipal(person);
-      const outcome = await engine.decisions.decide(input, { by, via }, undefined, uses);
+      const outcome = await (once === undefined
+        ? engine.decisions.decide(input, { by, via }, undefined, uses)
+        : engine.decisions.decideOnce(input, { by, via }, once));
       if (outcome.ok) return { ok: true, confirmation: toConfirmation(outcome, by) };
       const { code, message, field } = outcome;
       return { ok: false, code, message, ...(field === undefined ? {} : { field }) };

@@ -6,6 +6,7 @@ import {
   type DecisionInput,
   type Decisions,
   type DecisionTarget,
+  type OnceKey,
   refusalError,
   type SettlementInput,
   toDecider,
@@ -68,8 +69,8 @@ export class Approvals {
     return toCall(settled.call, settled.session);
   }
 
-  async delegate(wanted: NewDelegation, acting: Acting): Promise<Delegated> {
-    const made = await makeDelegation(this.#parts, wanted, toDecider(acting));
+  async delegate(wanted: NewDelegation, acting: Acting, once?: OnceKey): Promise<Delegated> {
+    const made = await makeDelegation(this.#parts, wanted, { ...toDecider(acting), once });
     if (!made.ok) throw refusalError(made);
     return toDelegated(made.delegation);
   }

@@ -20,6 +20,7 @@ import {
   type Acting,
   type DecisionInput,
   Decisions,
+  type OnceKey,
   type SettlementInput,
   toDecider,
 } from "./decisions/index.ts";
@@ -166,10 +167,10 @@ export class Engine {
 
   /**
    * Lets somebody vote for another person until a time. Only that person may do this, or an operator (the scope
-   * `admin`). Throws if refused.
+   * `admin`). The same request again, with its key, gets what it made, even if that was revoked. Throws if refused.
    */
-  async delegate(wanted: NewDelegation, acting: Acting): Promise<Delegated> {
-    return this.#approvals.delegate(wanted, acting);
+  async delegate(wanted: NewDelegation, acting: Acting, once?: OnceKey): Promise<Delegated> {
+    return this.#approvals.delegate(wanted, acting, once);
   }
 
   /** Revokes a delegation: votes given by it do not count any more. Throws if refused. */

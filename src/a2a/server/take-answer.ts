@@ -4,6 +4,7 @@ import {
   type Engine,
   KEY_KNOWN_MS,
   type Ledger,
+  type OnceKey,
   type Principal,
   type StoredItem,
 } from "../../engine/index.ts";
@@ -27,8 +28,8 @@ const KIND = "a2a-answer";
 
 /**
  * Takes an answer as decisions. All of it is checked first; one error refuses everything. The decisions are stored
- * before the first one is committed, so that the same message, sent again after a crash, completes them. Throws if
- * nothing, or not all of it, was accepted.
+ * before the first one is committed, so that the same message, sent again after a crash, completes them; what it has
+ * decided, it decides no more. Throws if nothing, or not all of it, was accepted.
  */
 export async function takeAnswer(
   engine: Engine,
@@ -43,13 +44,13 @@ export async function takeAnswer(
   }
   const id = keyOf(view, principal, messageId);
   const known = await ledger.items.get(KIND, id);
-  if (known !== undefined) return commit(engine, rememberedIn(known, digest), principal);
+  const key = { id, expiresAt: view.now + KEY_KNOWN_MS };
+  if (known !== undefined) return commit(engine, rememberedIn(known, digest), { by: principal, key });
   const decisions = readAnswer(answer, { open: view.open, shown: await shownIn(ledger, view.ref) });
   await check(engine, view, { decisions, principal });
   const value = { digest, decisions: decisions.map((decision) => ({ ...decision })) };
-  const expiresAt = view.now + KEY_KNOWN_MS;
-  const isFirst = await ledger.items.put({ kind: KIND, id, value, expiresAt }, 0);
-  return commit(engine, isFirst ? decisions : await remembered(ledger, id, digest), principal);
+  const isFirst = await ledger.items.put({ kind: KIND, ...key, value }, 0);
+  return commit(engine, isFirst ? decisions : await remembered(ledger, id, digest), { by: principal, key });
 }
 
 async function check(
@@ -68,8 +69,12 @@ async function check(
   }
 }
 
-async function commit(engine: Engine, decisions: readonly DecisionInput[], by: Principal): Promise<void> {
-  const outcomes = await engine.decisions.decideAll(decisions, { by, via: VIA });
+async function commit(
+  engine: Engine,
+  decisions: readonly DecisionInput[],
+  { by, key }: { readonly by: Principal; readonly key: OnceKey },
+): Promise<void> {
+  const outcomes = await engine.decisions.decideAll(decisions, { by, via: VIA }, key);
   const bad = outcomes.find((outcome) => !outcome.ok);
   if (bad?.ok === false) throw refused(bad.code, bad.message);
 }

@@ -1,4 +1,5 @@
-import type { Clock, Confirmation } from "../../engine/index.ts";
+import { createHash } from "node:crypto";
+import { type Clock, type Confirmation, KEY_KNOWN_MS, type OnceKey } from "../../engine/index.ts";
 import { displayText, isJsonArray, isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import type { ChannelApprovals, InboundAnswer, InboundRequest } from "../inbound.ts";
 import { type Block, plain, section } from "./blocks.ts";
@@ -23,6 +24,8 @@ const STRANGER = "You are not among the people who may decide here. Ask an opera
 interface Receiving extends SlackParts {
   readonly approvals: ChannelApprovals;
   readonly clock: Clock;
+  /** Of this request: each press and each dialog counts once. */
+  readonly once: OnceKey;
 }
 
 /** Takes a request of Slack: a button, or a dialog. It is answered once what it decides is committed. */
@@ -36,9 +39,15 @@ export async function receiveInteraction(
   if (!isFromSlack(request, settings.signingSecret, clock.now())) return { status: 401 };
   const interaction = readInteraction(request.body, settings);
   if (interaction === undefined) return { status: 400 };
-  const receiving = { ...parts, approvals, clock };
+  const receiving = { ...parts, approvals, clock, once: keyOf(request, clock) };
   if (interaction.type === "press") return takePress(receiving, interaction);
   return interaction.type === "submission" ? takeSubmission(receiving, interaction) : DONE;
+}
+
+// Slack gives each interaction an id of its own, so equal bytes are the same one.
+function keyOf({ body }: InboundRequest, clock: Clock): OnceKey {
+  const id = `slack ${createHash("sha256").update(body).digest("base64url")}`;
+  return { id, expiresAt: clock.now() + KEY_KNOWN_MS };
 }
 
 /** A button or a dialog that is ours, with the confirmation that it is bound to. */
@@ -66,7 +75,8 @@ async function takePress(receiving: Receiving, press: Press): Promise<InboundAns
   // Whoever may not decide is refused by the one place that knows, and that is journalled.
   if (act !== "approve" && about.can.decide) return openDialog(receiving, press, { ...bound, act, about });
   const input = { id: bound.confirmation, version: bound.version, confirmed: act !== "reject" };
-  const decided = await receiving.approvals.decide(input, person);
+  const { approvals, once } = receiving;
+  const decided = await approvals.decide(input, person, { once });
   return decided.ok ? DONE : say(receiving, press, decided.message);
 }
 
@@ -158,10 +168,9 @@ async function takeSubmission(receiving: Receiving, submission: Submission): Pro
   const about = await receiving.approvals.read(id, person);
   if (about === undefined) return told(STALE);
   const said = act === "reject" ? reasonIn(submission) : payloadIn(about, submission);
-  const decided = await receiving.approvals.decide(
-    { id, version, confirmed: act === "fill", ...said },
-    person,
-  );
+  const { approvals, once } = receiving;
+  const input = { id, version, confirmed: act === "fill", ...said };
+  const decided = await approvals.decide(input, person, { once });
   if (decided.ok) return DONE;
   if (decided.code !== "payload-mismatch") return told(decided.message);
   return inField(about, decided);

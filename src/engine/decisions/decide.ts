@@ -29,6 +29,7 @@ import {
 } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
 import { answerAgain } from "./repeat.ts";
+import { useUp } from "./use-up.ts";
 import {
   delegatedBy,
   describeRequirement,
@@ -60,29 +61,11 @@ export async function decide(
       return { value: refusal("unknown-confirmation", `There is no confirmation ${input.id}.`) };
     }
     const judged = await judge(parts, snapshot, { input, decider, last });
-    const plan = uses === undefined ? judged : await useUp(parts, judged, uses);
+    const plan = uses === undefined ? judged : await useUp(parts, judged, { uses, last });
     return { ...plan, value: { ...plan.value, session: snapshot.session } };
   };
   const known = seen?.confirmation?.id === input.id ? { snapshot: seen } : undefined;
   return transact(parts, { confirmation: input.id }, judgeOne, known);
-}
-
-/** The plan of a decision that is committed only with what it uses up. What is refused, or repeats, uses up nothing. */
-async function useUp(
-  { ledger }: EngineParts,
-  plan: Plan<Decided | RefusedDecision>,
-  { kind, id, expiresAt, use }: UsedUp,
-): Promise<Plan<Decided | RefusedDecision>> {
-  const { draft, value } = plan;
-  if (draft === undefined || !value.ok) return plan;
-  const item = await ledger.items.get(kind, id);
-  const left = use(item?.value);
-  if (left === undefined) {
-    const { confirmation, call } = value;
-    return { value: { ...refusal("forbidden", "It has been used."), confirmation, call } };
-  }
-  draft.write({ kind: "item", item: { kind, id, value: left, expiresAt }, read: item?.version ?? 0 });
-  return plan;
 }
 
 // A caller may be plain JavaScript: values outside the types must not approve anything.

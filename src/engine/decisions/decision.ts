@@ -43,6 +43,8 @@ export interface UsedUp {
   readonly kind: string;
   readonly id: string;
   readonly expiresAt: number;
+  /** The caller found nothing stored. It is read only if the commit finds something. */
+  readonly isNew?: boolean;
   /** The value to store in place of the current one, if any; undefined if it was used, and the decision is refused. */
   readonly use: (value: JsonValue | undefined) => JsonValue | undefined;
 }

@@ -20,6 +20,7 @@ import {
   refusal,
   type UsedUp,
 } from "./decision.ts";
+import { judgeOnce, type OnceKey } from "./once.ts";
 import { noteRefusal, type Tried } from "./refuse.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
@@ -67,14 +68,43 @@ export class Decisions {
     return decided;
   }
 
-  /** Decides many, each on its own: one that is refused does not affect the others. */
+  /**
+   * Decides many, each on its own: one that is refused does not affect the others. With a key, a request that comes again
+   * decides only what it has not decided before.
+   */
   async decideAll(
     inputs: readonly DecisionInput[],
     acting: Acting,
+    key?: OnceKey,
   ): Promise<readonly (Decided | RefusedDecision)[]> {
     const results: (Decided | RefusedDecision)[] = [];
-    for (const input of inputs) results.push(await this.decide(input, acting).catch(toRefusal));
+    for (const [place, input] of inputs.entries()) {
+      const decided =
+        key === undefined
+          ? this.decide(input, acting)
+          : this.decideOnce(input, acting, { ...key, id: `${key.id}.${place}` });
+      results.push(await decided.catch(toRefusal));
+    }
     return results;
+  }
+
+  /** Decides one confirmation for a request with a key: if the request comes again, it decides nothing. */
+  async decideOnce(
+    input: DecisionInput,
+    acting: Acting,
+    key: OnceKey,
+    seen?: Snapshot,
+  ): Promise<Decided | RefusedDecision> {
+    const { ledger } = this.#parts;
+    return judgeOnce<Decided>(ledger, key, {
+      judge: (uses) => this.decide(input, acting, seen, uses),
+      again: async () => {
+        const { session, confirmation, call } = (await ledger.load({ confirmation: input.id })) ?? {};
+        if (session === undefined || confirmation === undefined || call === undefined)
+          return refusal("unknown-confirmation", `There is no confirmation ${input.id}.`);
+        return { ok: true, repeated: true, session, confirmation, call };
+      },
+    });
   }
 
   /** Withdraws an open question, or an approval whose call has not started. */
@@ -88,8 +118,8 @@ export class Decisions {
   }
 
   /** Withdraws one's own vote while the question is open. */
-  async withdrawVote(id: string, acting: Acting): Promise<VoteWithdrawn | RefusedDecision> {
-    return withdrawVote(this.#parts, id, toDecider(acting));
+  async withdrawVote(id: string, acting: Acting, uses?: UsedUp): Promise<VoteWithdrawn | RefusedDecision> {
+    return withdrawVote(this.#parts, id, { ...toDecider(acting), uses });
   }
 
   /** Notes that somebody has opened an open question. Changes nothing that is shown or decided. */

@@ -17,6 +17,7 @@ export {
   type Whole,
 } from "./decision.ts";
 export { type Acting, Decisions, toDecider } from "./decisions.ts";
+export { judgeOnce, type OnceKey, type StoredRefusal } from "./once.ts";
 export { recordRefusal, type Tried } from "./refuse.ts";
 export { wasRecorded } from "./repeat.ts";
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";

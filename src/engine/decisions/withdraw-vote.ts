@@ -4,8 +4,9 @@ import { Draft, type Plan, type SessionRecord, transact, type Vote } from "../le
 import type { EngineParts } from "../parts.ts";
 import { type Counting, mayDecide, mayJudge, personOf, withoutRight } from "../people/index.ts";
 import { subjectOf } from "../questions/index.ts";
-import { type Decider, type RefusedDecision, refusal, type Whole } from "./decision.ts";
+import { type Decider, type RefusedDecision, refusal, type UsedUp, type Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
+import { useUp } from "./use-up.ts";
 import { forgeryIn } from "./vote.ts";
 
 /** A vote that was withdrawn while the question was open. */
@@ -23,14 +24,15 @@ export interface VoteWithdrawn {
 export async function withdrawVote(
   parts: EngineParts,
   id: string,
-  decider: Decider,
+  { uses, ...decider }: Decider & { readonly uses?: UsedUp | undefined },
 ): Promise<VoteWithdrawn | RefusedDecision> {
-  return transact<VoteWithdrawn | RefusedDecision>(parts, { confirmation: id }, async (snapshot) => {
+  return transact<VoteWithdrawn | RefusedDecision>(parts, { confirmation: id }, async (snapshot, last) => {
     const { confirmation, call } = snapshot ?? {};
     if (snapshot === undefined || confirmation === undefined || call === undefined)
       return { value: refusal("unknown-confirmation", `There is no confirmation ${id}.`) };
     const counting = await countingFor(parts, confirmation, snapshot.now);
-    return plan(parts, { ...snapshot, confirmation, call }, { ...decider, counting });
+    const planned = plan(parts, { ...snapshot, confirmation, call }, { ...decider, counting });
+    return useUp(parts, planned, { uses, last });
   });
 }
 

@@ -1,6 +1,6 @@
-import { flawOfGlob } from "../../protocol/index.ts";
-import { flawOfName } from "../common/index.ts";
-import type { Decider } from "../decisions/index.ts";
+import { flawOfGlob, type JsonValue } from "../../protocol/index.ts";
+import { flawOfName, sameJson } from "../common/index.ts";
+import type { Decider, OnceKey } from "../decisions/index.ts";
 import { transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { DelegationScope, Directory, VoteDelegation } from "../people/index.ts";
@@ -22,6 +22,8 @@ export interface NewDelegation {
 
 export type MadeDelegation = { readonly ok: true; readonly delegation: VoteDelegation } | DelegationRefusal;
 
+/** What was made for a request with a key, by that key. */
+const MADE = "delegation-made";
 const LONGEST_MS = 366 * 24 * 60 * 60_000;
 const MOST_PATTERNS = 50;
 /** About: people who make theirs at the same time may exceed it. */
@@ -35,28 +37,56 @@ const MOST_OF_ONE = 20;
 export async function makeDelegation(
   parts: EngineParts,
   wanted: NewDelegation,
-  { by, via }: Decider,
+  { by, via, once }: Decider & { readonly once?: OnceKey | undefined },
 ): Promise<MadeDelegation> {
   const { from = by.id, to, until, scope } = wanted;
   const refused = rightTo(by, from) ?? flawOf({ ...wanted, from }, parts.directory);
   if (refused !== undefined) return refused;
   const id = parts.newId(parts.ledger.now);
   return transact<MadeDelegation>(parts, { session: diaryOf(from) }, async (snapshot) => {
+    // Also if it was revoked since: a request that comes again makes no other one.
+    const made = once && (await parts.ledger.items.get(MADE, once.id));
+    if (made !== undefined)
+      return { value: { ok: true, delegation: made.value as unknown as VoteDelegation } };
     const now = snapshot?.now ?? parts.ledger.now;
     const late = flawOfEnd(until, now);
     if (late !== undefined) return { value: refuse("malformed-request", late, "until") };
     // Read after the snapshot: another one of this person's, made meanwhile, has the commit refused.
-    const tooMany = flawOfNumber(from, await allDelegations(parts.ledger));
+    const all = await allDelegations(parts.ledger);
+    const same = all.find((one) => isSame(one, { ...wanted, from }) && isGenuine(parts, one));
+    if (same !== undefined) {
+      if (once !== undefined)
+        await parts.ledger.items.put({ ...once, kind: MADE, value: toItem(same).value }, 0);
+      return { value: { ok: true, delegation: same } };
+    }
+    const tooMany = flawOfNumber(from, all);
     if (tooMany !== undefined) return { value: refuse("malformed-request", tooMany) };
     const limits = scope === undefined ? {} : { scope };
     const unsigned = { id, from, to, since: now, until, ...limits };
     const signed = parts.secret === undefined ? {} : { mac: delegationMac(parts.secret, unsigned) };
     const delegation: VoteDelegation = { ...unsigned, version: 1, ...signed };
     const draft = diaryDraft(parts, snapshot, from);
-    draft.write({ kind: "item", item: toItem(delegation), read: 0 });
+    const item = toItem(delegation);
+    draft.write({ kind: "item", item, read: 0 });
+    if (once !== undefined)
+      draft.write({ kind: "item", item: { ...once, kind: MADE, value: item.value }, read: 0 });
     draft.journal("delegation-made", { delegation: id, from, to, until, ...limits, ...actor({ by, via }) });
     return { draft, value: { ok: true, delegation } };
   });
+}
+
+/** The same again makes no other one. */
+function isSame(one: VoteDelegation, wanted: NewDelegation): boolean {
+  if (one.from !== wanted.from || one.to !== wanted.to || one.until !== wanted.until) return false;
+  return sameJson(toJson(one.scope), toJson(wanted.scope));
+}
+
+function toJson({ app = [], tool = [] }: DelegationScope = {}): JsonValue {
+  return { app: [...app], tool: [...tool] };
+}
+
+function isGenuine({ secret }: EngineParts, one: VoteDelegation): boolean {
+  return secret === undefined || one.mac === delegationMac(secret, one);
 }
 
 function flawOf(

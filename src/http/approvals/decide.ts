@@ -3,8 +3,10 @@ import {
   type Confirmation,
   type ConfirmationSubject,
   cutSubject,
+  type Decided,
   type DecisionInput,
   type Principal,
+  type UsedUp,
 } from "../../engine/index.ts";
 import type { Problem } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
@@ -13,7 +15,7 @@ import { clientProblem, statusOf } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { StoredRefusals } from "../stored-refusals.ts";
+import { StoredOutcomes } from "../stored-outcomes.ts";
 import { ifMatch } from "./if-match.ts";
 import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
@@ -34,8 +36,10 @@ export async function decideOne(
   const { session, call } = seen;
   const route = `/v1/confirmations/${about.id}/decision`;
   await bindKey(context, ledger, { principal, route, said: { ...input } });
-  const refusals = new StoredRefusals(context, ledger, route);
-  const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, seen }));
+  const subject = await new StoredOutcomes(context, ledger, route).judgeOnce<Decided>(0, {
+    judge: (uses) => commit(site, input, { principal, seen, uses }),
+    again: async () => ({ ok: true, repeated: true, ...(await permitted(site, input.id, principal)) }),
+  });
   const counting = await site.counting(call.app);
   const decided = show(subject, principal, counting);
   if (about.wait === 0 || decided.status === "requested") return decided;
@@ -69,22 +73,18 @@ export async function decideMany(
   const ledger = await site.ledger();
   const route = "/v1/decisions";
   await bindKey(context, ledger, { principal, route, said });
-  const refusals = new StoredRefusals(context, ledger, route);
+  const outcomes = new StoredOutcomes(context, ledger, route);
   const entries: DecisionEntry[] = [];
   for (const [place, input] of inputs.entries()) {
-    const judge = (): Promise<ConfirmationSubject> => judgeEntry(site, input, principal);
-    entries.push(await entryOf(site, { input, principal }, () => refusals.judgeOnce(place, judge)));
+    const seen = (): Promise<Seen> => permitted(site, input.id, principal);
+    const judge = async (uses?: UsedUp): Promise<Decided> =>
+      commit(site, input, { principal, seen: await seen(), uses });
+    const again = async (): Promise<Decided> => ({ ok: true, repeated: true, ...(await seen()) });
+    entries.push(
+      await entryOf(site, { input, principal }, () => outcomes.judgeOnce(place, { judge, again })),
+    );
   }
   return entries;
-}
-
-async function judgeEntry(
-  site: Site,
-  input: DecisionInput,
-  principal: Principal,
-): Promise<ConfirmationSubject> {
-  const seen = await permitted(site, input.id, principal);
-  return commit(site, input, { principal, seen });
 }
 
 async function entryOf(
@@ -116,10 +116,14 @@ async function permitted(site: Site, id: string, principal: Principal): Promise<
 async function commit(
   site: Site,
   input: DecisionInput,
-  { principal, seen }: { readonly principal: Principal; readonly seen: Seen },
-): Promise<ConfirmationSubject> {
+  {
+    principal,
+    seen,
+    uses,
+  }: { readonly principal: Principal; readonly seen: Seen; readonly uses: UsedUp | undefined },
+): Promise<Decided> {
   const engine = await site.engine(seen.call.app);
-  const outcome = await engine.decisions.decide(input, { by: principal, via: VIA }, seen);
+  const outcome = await engine.decisions.decide(input, { by: principal, via: VIA }, seen, uses);
   if (outcome.ok) return outcome;
   // Its rule may have changed since it was read.
   const { confirmation } = outcome;

@@ -1,12 +1,13 @@
 import type { Context } from "hono";
-import type { Confirmation } from "../../engine/index.ts";
+import type { Confirmation, VoteWithdrawn } from "../../engine/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
+import { StoredOutcomes } from "../stored-outcomes.ts";
 import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
-import { find, show } from "./visibility.ts";
+import { find, type Seen, show } from "./visibility.ts";
 
 /** Withdraws the caller's own vote while the question is open. Without a vote, nothing changes. */
 export async function withdrawOwnVote(
@@ -17,14 +18,22 @@ export async function withdrawOwnVote(
   const principal = context.get("principal");
   const ledger = await site.ledger();
   const attempt = { principal, what: "decide", target: { confirmation: id } } as const;
-  const { confirmation } = await recordRefusal(site, attempt, async () => {
-    const found = await find(site, id, principal);
-    checkScope(principal, "decide");
-    return found;
+  const seen = (): Promise<Seen> =>
+    recordRefusal(site, attempt, async () => {
+      const found = await find(site, id, principal);
+      checkScope(principal, "decide");
+      return found;
+    });
+  const engine = await site.engine((await seen()).confirmation.app);
+  const route = `/v1/confirmations/${id}/vote-withdrawal`;
+  await bindKey(context, ledger, { principal, route, said: {} });
+  const withdrawn = await new StoredOutcomes(context, ledger, route).judgeOnce<VoteWithdrawn>(0, {
+    judge: async (uses) => {
+      const outcome = await engine.decisions.withdrawVote(id, { by: principal, via: VIA }, uses);
+      if (outcome.ok) return outcome;
+      throw toError(outcome);
+    },
+    again: async () => ({ ok: true, repeated: true, ...(await seen()) }),
   });
-  await bindKey(context, ledger, { principal, route: `/v1/confirmations/${id}/vote-withdrawal`, said: {} });
-  const engine = await site.engine(confirmation.app);
-  const withdrawn = await engine.decisions.withdrawVote(id, { by: principal, via: VIA });
-  if (withdrawn.ok) return show(withdrawn, principal, await engine.counting());
-  throw toError(withdrawn);
+  return show(withdrawn, principal, await engine.counting());
 }

@@ -1,8 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Delegated, NewDelegation } from "../../engine/index.ts";
+import type { NewDelegation } from "../../engine/index.ts";
 import { VIA } from "../approvals/record-refusal.ts";
 import type { HttpEnv } from "../env.ts";
-import { bindKey, IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { bindKey, IDEMPOTENCY_HEADER, idempotencyId, idempotencyKey, keyExpiresAt } from "../idempotency.ts";
 import { serve } from "../operation.ts";
 import {
   type DelegationBody,
@@ -62,17 +62,16 @@ function serveMaking(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       requireScope(context, "decide", "admin");
       const principal = context.get("principal");
       const engine = await site.engine();
-      await bindKey(context, engine.ledger, {
-        principal,
-        route: "/v1/delegations",
-        said: JSON.stringify(body),
-      });
+      const route = "/v1/delegations";
+      await bindKey(context, engine.ledger, { principal, route, said: JSON.stringify(body) });
       const wanted = toWanted(body);
-      const mine = await engine.delegations({ by: principal });
-      const same = mine.find((one) => isSame(one, wanted, principal.id));
-      return Response.json(same ?? (await engine.delegate(wanted, { by: principal, via: VIA })), {
-        headers: NO_STORE,
-      });
+      const key = idempotencyKey(context);
+      const once =
+        key === undefined
+          ? undefined
+          : { id: idempotencyId(principal, route, key), expiresAt: keyExpiresAt() };
+      const made = await engine.delegate(wanted, { by: principal, via: VIA }, once);
+      return Response.json(made, { headers: NO_STORE });
     },
   );
   serve(
@@ -106,11 +105,4 @@ function toWanted({ from, to, until, scope }: DelegationBody): NewDelegation {
       ? {}
       : { scope: { ...(app === undefined ? {} : { app }), ...(tool === undefined ? {} : { tool }) } }),
   };
-}
-
-/** A request that is sent twice makes one delegation. */
-function isSame({ from, to, until, scope }: Delegated, wanted: NewDelegation, maker: string): boolean {
-  const { from: whose = maker } = wanted;
-  if (from !== whose || to !== wanted.to || Date.parse(until) !== wanted.until) return false;
-  return JSON.stringify(scope) === JSON.stringify(wanted.scope);
 }

@@ -3,6 +3,7 @@ import {
   describeProgress,
   firstQuestion,
   isAnswered,
+  type OnceKey,
   type RefusedDecision,
   type SessionRecord,
   type Snapshot,
@@ -47,6 +48,8 @@ export interface AnswersInput {
   readonly decider: Decider;
   /** If the client named one, it must be the request's own. */
   readonly invocation?: string | undefined;
+  /** Of the request, if it has one: what it decided, it does not decide again. */
+  readonly key?: OnceKey;
 }
 
 /** The question that an answer is about, looked up once; or why there is none. */
@@ -90,7 +93,7 @@ export async function takeAnswers(
       refused.push({ id: answer.id, confirmation: target.id, ...CONTRADICTION });
       continue;
     }
-    const outcome = await takeAnswer(run, input, { answer, target });
+    const outcome = await takeAnswer(run, input, { answer, target, place });
     if (outcome.ok) {
       resumed ??= outcome.where;
       if (outcome.open !== undefined) open.push(outcome.open);
@@ -136,8 +139,12 @@ function toRefusedAnswer({ code, message, confirmation }: Extract<Taken, { ok: f
 
 async function takeAnswer(
   run: RunContext,
-  { session, decider }: AnswersInput,
-  { answer, target }: { readonly answer: AnsweredConfirmation; readonly target: Target | undefined },
+  { session, decider, key }: AnswersInput,
+  {
+    answer,
+    target,
+    place,
+  }: { readonly answer: AnsweredConfirmation; readonly target: Target | undefined; readonly place: number },
 ): Promise<Taken> {
   if (target === undefined) return { ok: false, ...unknownTo(answer.id) };
   if ("code" in target) return { ok: false, code: target.code, message: target.message };
@@ -149,7 +156,10 @@ async function takeAnswer(
     ...(reason === undefined ? {} : { reason }),
   };
   const before = session.nextSeq - 1;
-  const receipt = await run.engine.decisions.decide(decision, decider, target.seen);
+  const { decisions } = run.engine;
+  const receipt = await (key === undefined
+    ? decisions.decide(decision, decider, target.seen)
+    : decisions.decideOnce(decision, decider, { ...key, id: `${key.id}.${place}` }, target.seen));
   if (!receipt.ok) return target.byCall ? withOpenQuestion(receipt) : receipt;
   const { invocation } = target;
   const { id, status } = receipt.confirmation;

@@ -22,7 +22,8 @@ const KIND = "answers-outcome";
 /**
  * Takes the answers of a message with a key. The questions that they are about are bound to the key before the first is
  * decided, and the results are stored. The same request again gets these results and decides nothing. Only after a
- * crash in between does it complete the first request, for exactly the questions that were found then.
+ * crash in between does it complete the first request, for exactly the questions that were found then, and without those
+ * that it had decided.
  */
 export async function takeAnswersOnce(
   run: RunContext,
@@ -38,9 +39,10 @@ export async function takeAnswersOnce(
   const id = valueDigest(engine.ledger.digestKey, { ...once });
   const kept = await engine.ledger.items.get(KIND, id);
   if (kept !== undefined) return toOutcome(kept.value);
-  const outcome = await takeAnswers(run, input, targetsIn(bound.response));
+  const key = { id, expiresAt: run.now() + KEY_KNOWN_MS };
+  const outcome = await takeAnswers(run, { ...input, key }, targetsIn(bound.response));
   const value = JSON.parse(JSON.stringify(outcome)) as JsonObject;
-  await engine.ledger.items.put({ kind: KIND, id, value, expiresAt: run.now() + KEY_KNOWN_MS }, 0);
+  await engine.ledger.items.put({ kind: KIND, ...key, value }, 0);
   return outcome;
 }
 

@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RecipientPlay } from "../../../src/channels/channel.contract.ts";
 import { LoopbackServer } from "../http/loopback-server.ts";
@@ -246,6 +246,11 @@ export interface Pressing {
 }
 
 /** The payload of a pressed button, as Slack's reference shows it. */
+/** Slack gives each interaction another. */
+function newTrigger(): string {
+  return `12321423423.333649436676.${randomBytes(16).toString("hex")}`;
+}
+
 export function pressPayload(message: SlackMessage, { user, action, payload = {} }: Pressing): Json {
   const elements = message.blocks.flatMap((block) => (block["elements"] ?? []) as readonly Json[]);
   const pressed = elements.find((element) => element["action_id"] === action);
@@ -256,7 +261,7 @@ export function pressPayload(message: SlackMessage, { user, action, payload = {}
     api_app_id: WORKSPACE.app,
     token: "deprecated",
     container: { type: "message", message_ts: message.ts, channel_id: channel, is_ephemeral: false },
-    trigger_id: "12321423423.333649436676.d8c1bb837935619ccad0f624c448ffb3",
+    trigger_id: newTrigger(),
     team: { id: WORKSPACE.team, domain: "example" },
     enterprise: null,
     is_enterprise_install: false,
@@ -295,7 +300,7 @@ export function submitPayload(view: Json, user: string, values: Json, payload: J
     user: { id: user, username: user.toLowerCase(), name: user.toLowerCase(), team_id: WORKSPACE.team },
     api_app_id: WORKSPACE.app,
     token: "deprecated",
-    trigger_id: "12321423423.333649436676.d8c1bb837935619ccad0f624c448ffb3",
+    trigger_id: newTrigger(),
     view: {
       ...view,
       state: { values: Object.fromEntries(state) as Json },

@@ -1,0 +1,58 @@
+import type { Context } from "hono";
+import { judgeOnce, type Ledger, type StoredRefusal, type UsedUp } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import type { HttpEnv } from "./env.ts";
+import { idempotencyId, idempotencyKey, keyExpiresAt } from "./idempotency.ts";
+import { statusOf } from "./problems.ts";
+
+/** A decision, or a vote that was taken back, as it was judged. */
+interface Judged {
+  readonly ok: true;
+  readonly repeated: boolean;
+}
+
+/**
+ * The outcomes of decisions with a key. The same request again gets the same refusal, or what it decided as that is now,
+ * and is not judged again: a retry must not decide something after a vote was withdrawn or a rule was changed. Without a
+ * key nothing is stored.
+ */
+export class StoredOutcomes {
+  readonly #context: Context<HttpEnv>;
+  readonly #ledger: Ledger;
+  readonly #route: string;
+
+  constructor(context: Context<HttpEnv>, ledger: Ledger, route: string) {
+    this.#context = context;
+    this.#ledger = ledger;
+    this.#route = route;
+  }
+
+  /**
+   * Judges the decision at this place of the request, unless its outcome is known: then throws the same refusal, or returns
+   * what `again` reads.
+   */
+  async judgeOnce<T extends Judged>(
+    place: number,
+    { judge, again }: { judge(uses?: UsedUp): Promise<T>; again(): Promise<T> },
+  ): Promise<T> {
+    const key = idempotencyKey(this.#context);
+    if (key === undefined) return judge();
+    const id = idempotencyId(this.#context.get("principal"), this.#route, key, String(place));
+    const judged = await judgeOnce<T>(
+      this.#ledger,
+      { id, expiresAt: keyExpiresAt() },
+      { judge: (uses) => judge(uses).catch(toRefusal), again },
+    );
+    if (judged.ok) return judged;
+    const { code, message, details } = judged;
+    throw new CountersignError(code, message, details === undefined ? {} : { details });
+  }
+}
+
+// A temporary error is not a refusal.
+function toRefusal(error: unknown): StoredRefusal {
+  const status = statusOf(error);
+  if (!CountersignError.isInstance(error) || status >= 500 || status === 429) throw error;
+  const { code, message, details } = error;
+  return { ok: false, code, message, details: { ...details } };
+}
