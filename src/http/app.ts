@@ -61,8 +61,12 @@ export function createApp(options: AppOptions): App {
   serveOpenApi(app, site);
   return {
     // Hono treats a host's second argument as bindings; ours ignores it.
-    fetch: async (request, { remoteAddress, takesEncoded = false } = {}) =>
-      app.fetch(request, { takesEncoded, ...(remoteAddress === undefined ? {} : { remoteAddress }) }),
+    fetch: async (request, { remoteAddress, takesEncoded = false, takeShared } = {}) =>
+      app.fetch(request, {
+        takesEncoded,
+        ...(remoteAddress === undefined ? {} : { remoteAddress }),
+        ...(takeShared === undefined ? {} : { takeShared }),
+      }),
     leave: () => site.leave(),
     drain: () => site.drain(),
   };

@@ -18,6 +18,11 @@ export interface RequestBindings {
   readonly remoteAddress?: string;
   /** Passes a body on unchanged. Hosts that compress drop `content-encoding`, so it must not be set. */
   readonly takesEncoded?: boolean;
+  /**
+   * Takes one of the requests that all callers together may send, in the kind that this request is of; returns the
+   * milliseconds until there is one, or 0. Whoever has not logged in takes none from those who have.
+   */
+  readonly takeShared?: (isKnown: boolean) => number;
 }
 
 /** Hono's type of the context that our routes get. */

@@ -11,7 +11,7 @@ import { isLogin, isOpen, isProbe, isUnlimited } from "./open-paths.ts";
 import { checkOrigin } from "./origin.ts";
 import { nameRequest } from "./request-id.ts";
 import { secureAnswers } from "./security-headers.ts";
-import { throttleCallers, throttleFailures, throttleLogins } from "./throttle.ts";
+import { throttleCallers, throttleFailures, throttleLogins, throttleTogether } from "./throttle.ts";
 import { TokenBuckets } from "./token-buckets.ts";
 
 /**
@@ -48,6 +48,7 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   const [open, unlimited] = [within(isOpenHere), within(isUnlimited)];
   app.use(authenticate({ ...origins, auth, log: site.log, isOpen: open, isUnlimited: unlimited }));
   if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(callers, unlimited));
+  app.use(throttleTogether(unlimited));
   app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }, isRaw));
 }
 

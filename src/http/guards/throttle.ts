@@ -31,6 +31,18 @@ export function throttleCallers(
   };
 }
 
+/** Limits the requests per minute of all callers together, if the server in front has such a limit. */
+export function throttleTogether(
+  isUnlimited: (path: string, method: string) => boolean,
+): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    if (isUnlimited(context.req.path, context.req.method)) return next();
+    const waitMs = context.env.takeShared?.(!isAnybody(context.get("principal"))) ?? 0;
+    if (waitMs > 0) throw tooMany(context, waitMs, "This tenant has used up its requests per minute.");
+    return next();
+  };
+}
+
 /** Failed logins per minute: from one address, and with one token from any address. */
 export interface FailureBuckets {
   readonly addresses: TokenBuckets;
@@ -73,8 +85,11 @@ export function throttleLogins(
 
 function spend(context: Context<HttpEnv>, buckets: TokenBuckets, key: string): void {
   const waitMs = buckets.take(key);
-  if (waitMs === 0) return;
+  if (waitMs > 0) throw tooMany(context, waitMs, "Too many requests.");
+}
+
+function tooMany(context: Context<HttpEnv>, waitMs: number, message: string): CountersignError {
   const seconds = Math.ceil(waitMs / 1000);
   context.set("retryAfterSeconds", seconds);
-  throw new CountersignError("rate-limited", `Too many requests. Try again in ${seconds} s.`);
+  return new CountersignError("rate-limited", `${message} Try again in ${seconds} s.`);
 }

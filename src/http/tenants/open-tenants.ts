@@ -38,7 +38,7 @@ interface Slot {
 
 interface Opened extends OpenTenant {
   readonly worker?: Worker;
-  /** All requests of the tenant, whoever sends them; those of each kind by themselves. */
+  /** All requests of the tenant, whoever sends them; those of each kind, and those without a login, by themselves. */
   readonly requests?: TokenBuckets;
 }
 

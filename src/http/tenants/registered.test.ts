@@ -18,7 +18,8 @@ const open: TenantFactory = async (name, registered): Promise<OpenTenant> => {
   return { engine, app: createApp({ apps: {}, engine, publicUrl: `https://${name}.test`, authenticate }) };
 };
 
-function authenticate() {
+function authenticate(request: Request) {
+  if (request.headers.has("x-nobody")) return undefined;
   return { id: "ana", scopes: ["read", "decide", "propose"] as const };
 }
 
@@ -37,8 +38,8 @@ async function serve() {
       open,
     });
     resources.add(() => tenants.close());
-    return (name: string, path = "/v1/me", body?: object): Promise<Response> => {
-      const headers = { host: `${name}.test`, "content-type": "application/json" };
+    return (name: string, path = "/v1/me", body?: object, more = {}): Promise<Response> => {
+      const headers = { host: `${name}.test`, "content-type": "application/json", ...more };
       const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
       return tenants.fetch(new Request(`https://${name}.test${path}`, { headers, ...post }));
     };
@@ -156,4 +157,21 @@ test("requests that use up a tenant's limit refuse neither its decisions nor its
   // They have a limit of their own.
   await decide();
   expect((await decide()).status).toBe(429);
+});
+
+test("whoever has not logged in uses up nothing of those who have", async () => {
+  const { add, replicas } = await serve();
+  await add("acme", { requestsPerMinute: 3 });
+  const [get] = replicas;
+  await get("acme", "/v1/calls", ask("k1"));
+  const { items } = (await (await get("acme", "/v1/confirmations")).json()) as { items: { id: string }[] };
+  const decision = `/v1/confirmations/${items[0]?.id}/decision`;
+  const beat = { token: "none", attempt: 1, leaseSeconds: 60 };
+  const stranger = { "x-nobody": "1" };
+  for (let at = 0; at < 10; at += 1)
+    for (const path of [decision, "/v1/calls/none/heartbeat", "/v1/me"])
+      expect((await get("acme", path, beat, stranger)).status).not.toBe(200);
+  expect((await get("acme", "/v1/calls/none/heartbeat", beat)).status).not.toBe(429);
+  expect((await get("acme")).status).toBe(200);
+  expect((await get("acme", decision, { confirmed: false })).status).toBe(200);
 });

@@ -133,9 +133,10 @@ async function answer(
 ): Promise<Response> {
   if (use === undefined) throw new CountersignError("unknown-route", "No tenant is served here.");
   try {
-    const waitMs = use.tenant.requests?.take(kindOf(request)) ?? 0;
-    if (waitMs > 0) throw tooManyRequests(waitMs);
-    const response = await use.tenant.app.fetch(request, bindings);
+    const { app, requests } = use.tenant;
+    const takeShared = (isKnown: boolean): number =>
+      requests?.take(isKnown ? kindOf(request) : "anonymous") ?? 0;
+    const response = await app.fetch(request, { ...bindings, takeShared });
     // A stream uses the tenant until its last byte; everything else is complete.
     if (isEventStream(response)) return whenEnded(response, use.release);
     use.release();
@@ -144,12 +145,4 @@ async function answer(
     use.release();
     throw error;
   }
-}
-
-function tooManyRequests(waitMs: number): CountersignError {
-  const seconds = Math.ceil(waitMs / 1_000);
-  return new CountersignError(
-    "rate-limited",
-    `This tenant has used up its requests per minute. Try again in ${seconds} s.`,
-  );
 }
