@@ -180,7 +180,8 @@ test.each([
   expect(await tryApprove(host.engine, ids.denied, { by: ana })).toMatchObject({ code: "already-decided" });
   const asked = await host.engine.ledger.load({ confirmation: ids.waits });
   expect(asked?.confirmation?.shown.why.at(-1)).toContain("restored from a backup");
-  await host.engine.approve(ids.waits, { by: ana });
+  const { version } = await host.engine.confirmation(ids.waits);
+  await host.engine.approve(ids.waits, { by: ana, version });
   expect(await host.ended(ids.waits)).toMatchObject({ status: "succeeded", result: "paid waits" });
   await host.engine.decisions.settle(
     { confirmation: ids.ready },

@@ -71,7 +71,11 @@ function readDecisionData(data: unknown, { open, shown }: Asked): readonly Decis
     );
   }
   const decisions = valueOf(decodeDecisionData(data, questions)) ?? [];
-  return decisions.map(({ callId: _call, ...decision }) => decision);
+  return decisions.map(({ callId: _call, ...decision }) => {
+    const shownVersion = open.find(({ confirmation: { id } }) => id === decision.id)?.confirmation
+      .shownVersion;
+    return shownVersion === undefined ? decision : { ...decision, version: shownVersion };
+  });
 }
 
 function readAdk(

@@ -94,10 +94,8 @@ async function judge(
   if (refused !== undefined) return auditedRefusal(parts, whole, about, refused);
   if (confirmation.status !== "requested") return { value: judgeAgain(parts, whole, input) };
   const late = confirmation.expiresAt !== undefined && confirmation.expiresAt <= now;
-  if (!late && input.version !== undefined && input.version !== confirmation.shownVersion) {
-    const message = `You saw version ${input.version}, but the current version is ${confirmation.shownVersion}. Read it again.`;
-    return { value: { ...refusal("stale-version", message), confirmation, call } };
-  }
+  const stale = late ? undefined : staleness(confirmation, input);
+  if (stale !== undefined) return { value: { ...refusal("stale-version", stale), confirmation, call } };
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
   if (late) {
     const draft = new Draft(parts, now, whole.session);
@@ -105,6 +103,17 @@ async function judge(
     return { draft, value: { ...expiredRefusal(confirmation), ...expired } };
   }
   return judgeVote(parts, whole, { ...about, owner, counting });
+}
+
+/** Why this is not about what is shown now. What was changed since it was asked is approved only by who saw that. */
+function staleness({ shownVersion }: ConfirmationRecord, input: DecisionInput): string | undefined {
+  const { version, confirmed } = input;
+  if (version === undefined) {
+    if (!confirmed || shownVersion === 1) return undefined;
+    return `The question was changed after it was asked: read it again, in the inbox for example, and approve it with its version (${shownVersion}).`;
+  }
+  if (version === shownVersion) return undefined;
+  return `You saw version ${version}, but the current version is ${shownVersion}. Read it again.`;
 }
 
 const SOMEBODY = { requirements: [{ from: {}, count: 1 }] };

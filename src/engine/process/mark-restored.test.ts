@@ -77,6 +77,9 @@ test("a question that was open says that it may have been decided since, once, a
   hostIn(host);
   const stale = await tryApprove(host, waits, { by: ana, version: 1 });
   expect(stale).toMatchObject({ ok: false, code: "stale-version" });
+  // As clients do whose wire has no version: they may have shown it before the restore.
+  const unseen = await tryApprove(host, waits, { by: ana });
+  expect(unseen).toMatchObject({ ok: false, code: "stale-version" });
   const decided = await tryApprove(host, waits, { by: ana, version: 2 });
   if (!decided.ok) throw new Error(decided.message);
   expect(await decided.finished).toMatchObject({ status: "succeeded", result: 1 });
