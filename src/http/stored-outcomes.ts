@@ -33,7 +33,7 @@ export class StoredOutcomes {
    */
   async judgeOnce<T extends Judged>(
     place: number,
-    { judge, again }: { judge(uses?: UsedUp): Promise<T>; again(): Promise<T> },
+    { judge, again }: { readonly judge: (uses?: UsedUp) => Promise<T>; readonly again: () => Promise<T> },
   ): Promise<T> {
     const key = idempotencyKey(this.#context);
     if (key === undefined) return judge();

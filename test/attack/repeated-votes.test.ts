@@ -23,11 +23,11 @@ const scopes = ["run", "read", "decide"];
 interface Site {
   readonly engine: Awaited<ReturnType<typeof createEngine>>;
   /** A question that needs two approvals, or two denials. */
-  ask(): Promise<string>;
+  readonly ask: () => Promise<string>;
   /** Posts as somebody, with an idempotency key. */
-  post(as: string, path: string, body: object, key: string): Promise<JsonObject>;
-  votes(id: string): Promise<readonly string[]>;
-  runs(): number;
+  readonly post: (as: string, path: string, body: object, key: string) => Promise<JsonObject>;
+  readonly votes: (id: string) => Promise<readonly string[]>;
+  readonly runs: () => number;
 }
 
 async function open(ledger: Ledger | string): Promise<Site> {
@@ -149,7 +149,7 @@ describe.each(["memory", "sqlite"])("a request of /v1 that comes again with its 
     const body = { to: "bob", until: new Date(Date.now() + 3_600_000).toISOString() };
     const made = await post("ana", "/v1/delegations", body, "k1");
     expect(await post("ana", "/v1/delegations", body, "k2")).toEqual(made);
-    await post("ana", `/v1/delegations/${String(made["id"])}/revocation`, {}, "k3");
+    await post("ana", `/v1/delegations/${made["id"] as string}/revocation`, {}, "k3");
     for (const key of ["k1", "k2"]) expect(await post("ana", "/v1/delegations", body, key)).toEqual(made);
     expect(await engine.delegations({})).toEqual([]);
     expect((await post("ana", "/v1/delegations", body, "k4"))["id"]).not.toBe(made["id"]);
@@ -186,7 +186,7 @@ test("a run with a key that comes again after a crash gives only the votes that 
         return inner.items.put(item, read);
       },
     },
-  } as Parameters<typeof wrapLedger>[1]);
+  });
   const runner = new Runner({
     agent: new Agent({
       name: "cashier",

@@ -13,9 +13,6 @@ const PROGRAM = new URL("./racer.program.ts", import.meta.url);
 
 /** Long enough that nobody loses it while a busy machine looks elsewhere. */
 const PATIENT = { leaseMs: 20_000, heartbeatMs: 5_000 };
-/** Short, for tests in which a process is stopped for longer than it. */
-export const HASTY = { leaseMs: 1_000, heartbeatMs: 150 };
-
 /** How far ahead a moment lies that processes are to meet at. */
 const HEAD_START_MS = 8;
 

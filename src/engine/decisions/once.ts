@@ -16,6 +16,12 @@ export interface StoredRefusal extends Refusal {
 const KIND = "decision-outcome";
 const DONE = { done: true };
 
+/** How a decision with a key is judged, and read again. */
+export interface JudgedOnce<T> {
+  readonly judge: (uses: UsedUp) => Promise<T | StoredRefusal>;
+  readonly again: () => Promise<T | StoredRefusal>;
+}
+
 /**
  * Judges a decision that has a key, unless its outcome is known: a request that comes again decides nothing, even if its
  * vote was withdrawn or a rule was changed meanwhile. `judge` commits the key with the decision, and returns or throws;
@@ -24,7 +30,7 @@ const DONE = { done: true };
 export async function judgeOnce<T extends { readonly ok: true; readonly repeated: boolean }>(
   { items }: { readonly items: Pick<KeyValueStore, "get" | "put"> },
   { id, expiresAt }: OnceKey,
-  { judge, again }: { judge(uses: UsedUp): Promise<T | StoredRefusal>; again(): Promise<T | StoredRefusal> },
+  { judge, again }: JudgedOnce<T>,
 ): Promise<T | StoredRefusal> {
   const replay = ({ value }: StoredItem): Promise<T | StoredRefusal> | StoredRefusal =>
     isJsonObject(value) && member(value, "done") === true ? again() : (value as unknown as StoredRefusal);
