@@ -127,6 +127,14 @@ test("arguments that the state has changed since the approval do not run", async
   expect(ran).toEqual([]);
 });
 
+test("arguments that do not fit the tool are told to the model, and nobody is asked about them", async () => {
+  const pay = gate.tool({ ...PAYMENT, execute: pays });
+  const done = await runner.run(cashier(pay, { amount: "many", to: "Bob" }), "Pay.", { context });
+  expect(done.interruptions).toEqual([]);
+  expect(done.finalOutput).toContain("Invalid");
+  expect([ran, await engine.pending()]).toEqual([[], []]);
+});
+
 test("changed arguments that the tool's schema would change again do not run", async () => {
   const parameters = z.object({ amount: z.number().overwrite((euros) => euros * 100), to: z.string() });
   const pay = gate.tool({ ...PAYMENT, parameters, execute: pays }, { amendable: ["amount"] });

@@ -3,7 +3,8 @@ import { CountersignError, type JsonObject, type JsonValue } from "../../protoco
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
 import { answerOrThrow, isSame, isToldAmended, toBeParsed } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
-import type { AnyTool, MastraContext } from "./host-types.ts";
+import type { AnyTool, AvailableInput, MastraContext } from "./host-types.ts";
+import { SentInputs } from "./sent-inputs.ts";
 
 type AgentContext = NonNullable<MastraContext["agent"]>;
 
@@ -26,6 +27,7 @@ export class GatedTool {
   readonly #tool: AnyTool;
   readonly #options: GatedToolOptions;
   readonly #shape: Shape<unknown> | undefined;
+  readonly #sent = new SentInputs();
 
   constructor(tool: AnyTool, options: GatedToolOptions) {
     this.#tool = tool;
@@ -35,12 +37,16 @@ export class GatedTool {
   }
 
   get wrapped(): AnyTool {
-    const { toModelOutput } = this.#tool;
+    const { toModelOutput, onInputAvailable } = this.#tool;
     const copy = Object.assign(
       Object.create(Object.getPrototypeOf(this.#tool) as object | null),
       this.#tool,
       {
         execute: (input: unknown, context: MastraContext) => this.#execute(input, context),
+        onInputAvailable: async (available: AvailableInput) => {
+          this.#sent.keep(available);
+          await onInputAvailable?.(available);
+        },
         // The gate asks, and takes whatever it is resumed with for "look again".
         requireApproval: false,
         needsApprovalFn: undefined,
@@ -54,10 +60,10 @@ export class GatedTool {
 
   async #execute(input: unknown, context: MastraContext): Promise<JsonValue | undefined> {
     const place = this.#placeOf(context);
-    const { agent, runId } = place;
+    const { agent } = place;
     const gate = this.#options.gateOf(agent);
     const isResumed = agent.resumeData !== undefined && agent.resumeData !== null;
-    const call = await this.#call(input, context, { runId, id: idOf(runId, agent.toolCallId), isResumed });
+    const call = await this.#call(input, context, { ...place, isResumed });
     // A message must not raise a question, nor start a call that nobody was asked about.
     if (isResumed && (await gate.find(call)) === undefined)
       throw new CountersignError(
@@ -102,7 +108,7 @@ export class GatedTool {
   async #call(
     input: unknown,
     context: MastraContext,
-    { runId, id, isResumed }: { readonly runId: string; readonly id: string; readonly isResumed: boolean },
+    { runId, agent: { toolCallId }, isResumed }: Place & { readonly isResumed: boolean },
   ): Promise<FrameworkCall<unknown>> {
     const schema = this.#shape?.jsonSchema;
     return {
@@ -113,8 +119,9 @@ export class GatedTool {
       },
       rule: this.#ruleAt(context),
       // Mastra parses the model's arguments for a first call only.
-      ...(isResumed ? { args: await this.#parse(input), sent: input } : { args: input }),
-      id,
+      args: isResumed ? await this.#parse(input) : input,
+      sent: isResumed ? input : this.#sent.of(toolCallId),
+      id: idOf(runId, toolCallId),
       turn: runId,
     };
   }

@@ -12,6 +12,13 @@ export interface AnyTool extends MastraTool {
   readonly requireApproval?: boolean | Approval;
   readonly execute?: Execute;
   readonly toModelOutput?: (output: unknown) => unknown;
+  readonly onInputAvailable?: (available: AvailableInput) => unknown;
+}
+
+/** What Mastra announces of a call before it parses the arguments and runs the tool. */
+export interface AvailableInput {
+  readonly toolCallId: string;
+  readonly input?: unknown;
 }
 
 export type Execute = (input: unknown, context: MastraContext) => Promise<unknown>;

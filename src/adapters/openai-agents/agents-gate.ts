@@ -12,7 +12,7 @@ import type { Acting, CallerOutcome, Engine } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type ButtonResult, ThreadGate } from "../thread-gate.ts";
 import type { GivenRule, ToolRule } from "../tool-rule.ts";
-import { type AnyToolOptions, GatedTool } from "./gated-tool.ts";
+import { type AnyFunctionTool, type AnyToolOptions, GatedTool } from "./gated-tool.ts";
 
 /** Which conversation a run belongs to, as the program around the agent knows it. */
 export interface Conversation {
@@ -95,9 +95,9 @@ export function createGate<Context>({
         rule: (rule === true ? {} : rule) as ToolRule<unknown>,
         threadOf: (context) => threadOf(context as Context),
       });
-      return sdkTool(gated.options as unknown as typeof options) as ReturnType<
-        AgentsGate<Context>["tool"]
-      > as never;
+      const make = (changed: AnyToolOptions): AnyFunctionTool =>
+        sdkTool(changed as unknown as typeof options) as unknown as AnyFunctionTool;
+      return gated.made(make) as ReturnType<AgentsGate<Context>["tool"]> as never;
     },
     record: async (state, answers, acting) => {
       const results: ButtonResult[] = [];

@@ -22,6 +22,20 @@ export interface AnyToolOptions {
   readonly execute: Execute;
   readonly needsApproval?: boolean | NeedsApproval;
   readonly errorFunction?: ErrorFunction | null;
+  readonly outputSchema?: unknown;
+}
+
+/** The part of a tool of the SDK that is used or replaced here. */
+export interface AnyFunctionTool {
+  readonly needsApproval: NeedsApproval;
+  readonly invoke: (context: RunContext, text: string, details?: CallDetails) => Promise<unknown>;
+}
+
+/** What the SDK tells of a call when it asks whether somebody must approve it. */
+interface Asking {
+  readonly context: RunContext;
+  readonly sent: unknown;
+  readonly callId: string | undefined;
 }
 
 /** The gate of a run's conversation. */
@@ -44,27 +58,45 @@ export class GatedTool {
     this.#shape = readShape(given.parameters);
   }
 
-  get options(): AnyToolOptions {
-    return {
+  /**
+   * The tool. The SDK shows what the model sent only of tools whose `invoke` it has not made: of its own, `needsApproval`
+   * gets what the schema has made of it.
+   */
+  made(make: (options: AnyToolOptions) => AnyFunctionTool): AnyFunctionTool {
+    const { outputSchema: _output, needsApproval: _asked, ...given } = this.#given;
+    const name = this.#name;
+    const gated = make({
       ...this.#given,
-      needsApproval: (context, input, callId) => this.#needsApproval(context, input, callId),
+      name,
       execute: (input, context, details) => this.#execute(input, context, details),
       errorFunction: (context, error, details) => this.#failed(context, error, details),
+    });
+    const parsing = make({ ...given, name, execute: (input) => input, errorFunction: null });
+    return {
+      ...gated,
+      needsApproval: (context, sent, callId) => this.#needsApproval({ context, sent, callId }, parsing),
+      invoke: (context, text, details) => gated.invoke(context, text, details),
     };
   }
 
   // Asks the ledger. A state that says that somebody approved is not believed: the function looks again.
-  async #needsApproval(context: RunContext, input: unknown, callId?: string): Promise<boolean> {
-    const { gate, call } = this.#call(input, context, callId);
-    // The SDK parses the arguments anew each time, and does not show here what the model sent. If it is another call now,
-    // the function finds out.
+  async #needsApproval({ context, sent, callId }: Asking, parsing: AnyFunctionTool): Promise<boolean> {
+    let input: unknown;
+    try {
+      input = await parsing.invoke(context, JSON.stringify(sent));
+    } catch {
+      // There is nothing to ask about: the SDK tells the model that they do not fit the tool.
+      return false;
+    }
+    const { gate, call } = this.#call({ input, sent }, context, callId);
+    // If it is another call now, the function finds out, and stops the run.
     return waits((await gate.find(call)) ?? (await gate.propose(call)));
   }
 
   async #execute(input: unknown, context?: RunContext, details: CallDetails = {}): Promise<unknown> {
     const { toolCall, signal } = details;
-    const { gate, call: parsed } = this.#call(input, context, toolCall?.callId);
-    const call = { ...parsed, sent: sentIn(toolCall?.arguments) };
+    const given = { input, sent: sentIn(toolCall?.arguments) };
+    const { gate, call } = this.#call(given, context, toolCall?.callId);
     let thrown: { readonly error: unknown } | undefined;
     const outcome = await gate.run(
       call,
@@ -102,11 +134,12 @@ export class GatedTool {
   }
 
   #call(
-    input: unknown,
+    { input, sent }: { readonly input: unknown; readonly sent: unknown },
     context: RunContext | undefined,
     callId: string | undefined,
   ): { readonly gate: ThreadGate; readonly call: FrameworkCall<unknown> } {
-    const { name = this.#given.execute.name, description } = this.#given;
+    const name = this.#name;
+    const { description } = this.#given;
     if (context === undefined || callId === undefined)
       throw new CountersignError("invalid-option", `The gated tool "${name}" was called without a run.`);
     const { gate, turn } = this.#threadOf(context.context);
@@ -115,10 +148,15 @@ export class GatedTool {
       tool: { name, description, ...(schema === undefined ? {} : { schema }) },
       rule: this.#ruleAt(context, callId),
       args: input,
+      sent,
       id: `${turn}/${callId}`,
       turn,
     };
     return { gate, call };
+  }
+
+  get #name(): string {
+    return this.#given.name ?? this.#given.execute.name;
   }
 
   // Without a rule of its own the tool is asked about as its author says.

@@ -23,9 +23,9 @@ export interface Proposal {
   /** The caller has parsed the arguments itself. The schema is then only shown, and checked when an approver changes them. */
   readonly parsed?: true;
   /**
-   * What the model sent, before it was parsed. When the key is repeated with the same, what parsing has added is the stored
-   * call's, also if a default is another one each time. If the stored call was made without it, all of it must be in the
-   * stored arguments as it was sent.
+   * What the model sent, before it was parsed: it tells the call from others. When the key is repeated with the same, what
+   * parsing has added is the stored call's, also if a default is another one each time. If the stored call was made without
+   * it, the parsed arguments must be the same.
    */
   readonly sent?: JsonObject;
   /** False: a person is asked only if a policy says so. Default: true. */

@@ -34,7 +34,7 @@ import {
 import { proposedTool } from "./caller-tool.ts";
 import { bindCallKey, callerSession } from "./key.ts";
 import { checkProposal, type Proposal, requestersOf } from "./proposal.ts";
-import { holdsSent, withStoredDefaults } from "./stored-defaults.ts";
+import { withStoredDefaults } from "./stored-defaults.ts";
 
 /** What the gate says: the caller may run it, a person is asked, or it is denied. */
 type CallerPlan =
@@ -129,10 +129,12 @@ async function findKnown(
   // After an amendment `args` are the approver's; the key belongs to the original arguments.
   const { originalArgs, id } = known;
   const asked = originalArgs === undefined ? known.argsDigest : valueDigest(ledger.digestKey, originalArgs);
-  if (known.tool === tool && asked === argsDigest) return id;
-  if (known.tool === tool && sent !== undefined && isSentAgain(known, sent)) {
-    const repeated = withStoredDefaults(sent.args, args, originalArgs ?? known.args);
-    if (asked === valueDigest(ledger.digestKey, repeated)) return id;
+  if (known.tool === tool && isSentAgain(known, sent)) {
+    if (asked === argsDigest) return id;
+    if (sent !== undefined && known.sentDigest !== undefined) {
+      const repeated = withStoredDefaults(sent.args, args, originalArgs ?? known.args);
+      if (asked === valueDigest(ledger.digestKey, repeated)) return id;
+    }
   }
   const what = known.tool === tool ? `${tool} with different arguments` : known.tool;
   throw new CountersignError("key-reused", `The key "${key}" was already used for ${what}.`, {
@@ -141,11 +143,11 @@ async function findKnown(
 }
 
 /**
- * Is this what the stored call was made of? A schema may rename what was sent, so that the parsed arguments cannot tell.
- * If the call was stored as it was parsed only, all that is sent now must be in it as it is.
+ * Is this what the stored call was made of? What was sent tells, if it is known of both: a schema may rename it or add to
+ * it, so that different calls are parsed to the same arguments.
  */
-function isSentAgain({ sentDigest, originalArgs, args }: CallRecord, sent: Sent): boolean {
-  return sentDigest === undefined ? holdsSent(originalArgs ?? args, sent.args) : sentDigest === sent.digest;
+function isSentAgain({ sentDigest }: CallRecord, sent: Sent | undefined): boolean {
+  return sentDigest === undefined || sent === undefined || sentDigest === sent.digest;
 }
 
 function subjectOf(proposal: Proposal): GatedCall["subject"] {

@@ -1,23 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 
 /**
- * Does the value hold all that was sent, by the same names and as it was sent? If so, parsing has neither renamed nor
- * changed any of it.
- */
-export function holdsSent(value: JsonValue | undefined, sent: JsonValue): boolean {
-  if (isJsonArray(sent))
-    return (
-      isJsonArray(value) &&
-      value.length === sent.length &&
-      sent.every((item, place) => holdsSent(value[place], item))
-    );
-  if (!isJsonObject(sent)) return value === sent;
-  return (
-    isJsonObject(value) && Object.entries(sent).every(([name, own]) => holdsSent(member(value, name), own))
-  );
-}
-
-/**
  * The parsed arguments of a repeated call, with the stored values in place of those that only parsing has added: a
  * schema's default can be a function, such as a new id. Whatever the model sent itself stays as it was parsed now.
  */

@@ -1,5 +1,6 @@
 import { expect, vi } from "vitest";
 import type { Engine } from "../../../src/engine/index.ts";
+import { identity } from "./identity-cases.ts";
 import { ana, question, questions, type Scene } from "./scene.ts";
 import type { AdapterHost, ModelCall, Progress } from "./subject.ts";
 
@@ -285,4 +286,4 @@ const dying: readonly AdapterCase[] = [
 ];
 
 /** Everything that an adapter must keep, on every store. */
-export const adapterContract: readonly AdapterCase[] = [...asking, ...deciding, ...dying];
+export const adapterContract: readonly AdapterCase[] = [...asking, ...deciding, ...identity, ...dying];

@@ -39,6 +39,22 @@ export const ROWS: readonly { readonly what: string; readonly case: string }[] =
     case: "a default that is another one at each parse is asked about once, and runs as it was shown",
   },
   {
+    what: "same id, fewer arguments",
+    case: "an approved call's id with fewer arguments is not the approved call, also if defaults fill them in",
+  },
+  {
+    what: "same id, more arguments",
+    case: "an approved call's id with more arguments is not the approved call, also if they replace defaults",
+  },
+  {
+    what: "schema that renames arguments",
+    case: "arguments that a schema renames run as they were shown, and others under the call's id do not",
+  },
+  {
+    what: "schema that renames, with a default that differs at each parse",
+    case: "a schema that renames arguments and makes a new value at each parse is asked about once, and runs as it was shown or not at all",
+  },
+  {
     what: "decided while the process is down",
     case: "a decision that is taken while the program is down brings it back",
   },

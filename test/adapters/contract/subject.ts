@@ -3,10 +3,10 @@ import { z } from "zod";
 import type { Engine } from "../../../src/engine/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 
-/** A call that the scripted model makes. `pay` is gated above an amount of 10, `order` always, `note` never. */
+/** A call that the scripted model makes. `pay` is gated above an amount of 10, `order` and `transfer` always, `note` never. */
 export interface ModelCall {
   readonly id: string;
-  readonly tool: "pay" | "order" | "note";
+  readonly tool: "pay" | "order" | "transfer" | "note";
   readonly args: JsonObject;
 }
 
@@ -28,6 +28,8 @@ export interface AdapterHost {
   resume(state: string): Promise<Progress>;
   /** Goes on as if somebody had approved everything, in the way of the framework's own front ends. It may throw. */
   forge(state: string): Promise<Progress>;
+  /** Changes what the framework has stored, as somebody could who gets at it. Default: the text of the state. */
+  edit?(state: string, change: (text: string) => string): string;
   /** The conversation moves on without what is open. */
   cancel(reason: string): Promise<number>;
 }
@@ -51,7 +53,7 @@ export interface AdapterSubject {
   open(world: World): AdapterHost;
 }
 
-/** The rule of `order`. */
+/** The rule of `order` and `transfer`. */
 export const ORDER_RULE = { approvers: { users: ["ana"] } } as const;
 
 /** The rule of `pay`, which every subject gives to its adapter. */
@@ -70,6 +72,20 @@ export const ORDER_DESCRIPTION = "Orders for an amount, under a number of its ow
 
 /** The arguments of `order`: without a number it gets another one each time that it is parsed. */
 export const ORDER_SHAPE = { amount: z.number(), number: z.string().default(() => randomUUID()) };
+
+/** What `transfer` is said to do. */
+export const TRANSFER_DESCRIPTION = "Transfers an amount to somebody.";
+
+/** The arguments of `transfer`: parsing renames what the model sent, and makes a new reference if it is asked for one. */
+export const TRANSFER_SHAPE = {
+  payment: z
+    .object({ to: z.string(), amount: z.number(), withReference: z.boolean() })
+    .transform(({ to, amount, withReference }) => ({
+      recipient: to,
+      cents: amount * 100,
+      ...(withReference ? { reference: randomUUID() } : {}),
+    })),
+};
 
 /** JSON Schema of the arguments of `pay`. */
 export const PAY_SCHEMA = {

@@ -13,6 +13,8 @@ import {
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../contract/subject.ts";
 
@@ -62,7 +64,13 @@ class AiSdkHost implements AdapterHost {
   #gate(): GatedTools<ReturnType<typeof toolsOf>> {
     const { engine, app, thread, expiresInMs } = this.#world;
     const pay = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
-    return gateTools({ engine, app, thread, tools: toolsOf(this.#world), rules: { pay, order: ORDER_RULE } });
+    return gateTools({
+      engine,
+      app,
+      thread,
+      tools: toolsOf(this.#world),
+      rules: { pay, order: ORDER_RULE, transfer: ORDER_RULE },
+    });
   }
 
   async #generate(messages: ModelMessage[], calls: readonly ModelCall[]): Promise<Progress> {
@@ -95,6 +103,11 @@ function toolsOf(world: World) {
       description: ORDER_DESCRIPTION,
       inputSchema: z.object(ORDER_SHAPE),
       execute: (input) => world.pay(input),
+    }),
+    transfer: tool({
+      description: TRANSFER_DESCRIPTION,
+      inputSchema: z.object(TRANSFER_SHAPE),
+      execute: (input) => world.pay(input as JsonObject),
     }),
     note: tool({
       inputSchema: jsonSchema<JsonObject>({ type: "object" }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type CallerOutcome, type CallRequest, callKey, toldToModel } from "../../../src/engine/index.ts";
+import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
@@ -10,11 +11,19 @@ import {
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../contract/subject.ts";
 
 /** No framework: a program that keeps the model's calls by itself and uses `engine.callers`. */
 export const callersSubject: AdapterSubject = { name: "callers", open: (world) => new PlainHost(world) };
+
+/** The tools with schemas of their own. */
+const PARSED = {
+  order: { shape: z.object(ORDER_SHAPE), description: ORDER_DESCRIPTION },
+  transfer: { shape: z.object(TRANSFER_SHAPE), description: TRANSFER_DESCRIPTION },
+};
 
 interface State {
   readonly turn: number;
@@ -89,9 +98,10 @@ class PlainHost implements AdapterHost {
       key: this.#key(call, turn),
     } as const;
     if (call.tool === "note") return { ...base, tool: "note", args: call.args, requireConfirmation: false };
-    if (call.tool === "order") {
-      const args = z.object(ORDER_SHAPE).parse(call.args);
-      const asked = { tool: "order", description: ORDER_DESCRIPTION, ...ORDER_RULE };
+    if (call.tool === "order" || call.tool === "transfer") {
+      const { shape, description: about } = PARSED[call.tool];
+      const args = shape.parse(call.args) as JsonObject;
+      const asked = { tool: call.tool, description: about, ...ORDER_RULE };
       return { ...base, ...asked, args, parsed: true, sent: call.args };
     }
     let needed = true;

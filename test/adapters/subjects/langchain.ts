@@ -13,6 +13,8 @@ import {
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../contract/subject.ts";
 import { ScriptedChatModel, type Told } from "./langchain-model.ts";
@@ -81,13 +83,22 @@ class LangChainHost implements AdapterHost {
       description: ORDER_DESCRIPTION,
       schema: z.object(ORDER_SHAPE),
     });
+    const transfer = tool((input: unknown) => this.#world.pay(input as JsonObject), {
+      name: "transfer",
+      description: TRANSFER_DESCRIPTION,
+      schema: z.object(TRANSFER_SHAPE),
+    });
     const note = tool((input: unknown) => input as JsonObject, {
       name: "note",
       description: "Notes a text.",
       schema: { type: "object", properties: {} } as never,
     });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
-    const tools = this.#gate.tools([pay, order, note], { pay: rule, order: ORDER_RULE });
+    const tools = this.#gate.tools([pay, order, transfer, note], {
+      pay: rule,
+      order: ORDER_RULE,
+      transfer: ORDER_RULE,
+    });
     return createAgent({ model: new ScriptedChatModel(calls, told), tools, checkpointer });
   }
 }

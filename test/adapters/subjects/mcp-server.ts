@@ -14,6 +14,8 @@ import {
   ORDER_SHAPE,
   PAY_RULE,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../contract/subject.ts";
 
@@ -32,11 +34,13 @@ interface Registering {
     readonly description: string;
     readonly pay: Reply;
     readonly order: Reply;
+    readonly transfer: Reply;
     readonly note: Reply;
   }) => void;
 }
 
 const ORDER = { description: ORDER_DESCRIPTION };
+const TRANSFER = { description: TRANSFER_DESCRIPTION };
 const NO_TURNS = "MCP has no turns: each call is answered by itself.";
 const TOLD_ONCE = "Without ids, the same arguments are a new call once the outcome was told.";
 
@@ -65,9 +69,12 @@ function firstServer(): Registering {
   const server = new FirstServer({ name: "shop", version: "1" });
   return {
     server,
-    register: ({ description, pay, order, note }) => {
+    register: ({ description, pay, order, transfer, note }) => {
       server.registerTool("pay", { description, inputSchema: INPUT }, (args) => pay(args as JsonObject));
       server.registerTool("order", { ...ORDER, inputSchema: ORDER_SHAPE }, (args) => order(args));
+      server.registerTool("transfer", { ...TRANSFER, inputSchema: TRANSFER_SHAPE }, (args) =>
+        transfer(args as JsonObject),
+      );
       server.registerTool("note", { inputSchema: { text: z.string() } }, (args) => note(args));
     },
   };
@@ -77,9 +84,12 @@ function secondServer(): Registering {
   const server = new McpServer({ name: "shop", version: "1" });
   return {
     server,
-    register: ({ description, pay, order, note }) => {
+    register: ({ description, pay, order, transfer, note }) => {
       server.registerTool("pay", { description, inputSchema: INPUT }, (args) => pay(args as JsonObject));
       server.registerTool("order", { ...ORDER, inputSchema: z.object(ORDER_SHAPE) }, (args) => order(args));
+      server.registerTool("transfer", { ...TRANSFER, inputSchema: z.object(TRANSFER_SHAPE) }, (args) =>
+        transfer(args as JsonObject),
+      );
       server.registerTool("note", { inputSchema: z.object({ text: z.string() }) }, (args) => note(args));
     },
   };
@@ -99,7 +109,7 @@ class McpHost implements AdapterHost {
     const { engine, app, thread, description, expiresInMs } = world;
     const { server, register } = make();
     this.#server = server;
-    this.#gate = gateServer<{ pay: JsonObject; order: JsonObject }>(server, {
+    this.#gate = gateServer<{ pay: JsonObject; order: JsonObject; transfer: JsonObject }>(server, {
       engine,
       app,
       // Whatever the client says, it is the server that knows whose connection it is.
@@ -107,6 +117,7 @@ class McpHost implements AdapterHost {
       rules: {
         pay: { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) },
         order: ORDER_RULE,
+        transfer: ORDER_RULE,
       },
       waitMs: 0,
     });
@@ -115,6 +126,7 @@ class McpHost implements AdapterHost {
       description,
       pay,
       order: pay,
+      transfer: pay,
       note: async (args) => text(JSON.stringify(args)),
     });
   }

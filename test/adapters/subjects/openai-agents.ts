@@ -21,6 +21,8 @@ import {
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../contract/subject.ts";
 
@@ -118,11 +120,21 @@ class AgentsHost implements AdapterHost {
       },
       ORDER_RULE,
     );
+    const transfer = this.#gate.tool(
+      {
+        name: "transfer",
+        description: TRANSFER_DESCRIPTION,
+        // The SDK takes transforms only of schemas that it does not know as zod's.
+        parameters: { "~standard": z.object(TRANSFER_SHAPE)["~standard"] },
+        execute: (input) => this.#world.pay(input as JsonObject),
+      },
+      ORDER_RULE,
+    );
     return new Agent<Context>({
       name: "cashier",
       instructions: "Pay.",
       model: scripted(calls, told),
-      tools: [pay, order, noteTool()],
+      tools: [pay, order, transfer, noteTool()],
     });
   }
 }

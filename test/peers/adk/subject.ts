@@ -22,6 +22,8 @@ import {
   ORDER_SHAPE,
   PAY_RULE,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../../adapters/contract/subject.ts";
 
@@ -107,11 +109,21 @@ class AdkHost implements AdapterHost {
       parameters: z.object(ORDER_SHAPE),
       execute: (input) => this.#world.pay(input),
     });
+    const transfer = new FunctionTool({
+      name: "transfer",
+      description: TRANSFER_DESCRIPTION,
+      parameters: z.object(TRANSFER_SHAPE),
+      execute: (input) => this.#world.pay(input as JsonObject),
+    });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
     return new LlmAgent({
       name: "cashier",
       model: new Scripted(calls, told),
-      tools: this.#gate.tools([pay, order, noteTool()], { pay: rule, order: ORDER_RULE }),
+      tools: this.#gate.tools([pay, order, transfer, noteTool()], {
+        pay: rule,
+        order: ORDER_RULE,
+        transfer: ORDER_RULE,
+      }),
     });
   }
 }

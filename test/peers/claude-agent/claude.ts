@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Options, query, type SDKMessage } from "@anthropic-ai/claude-agent-sdk";
@@ -29,6 +29,17 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "countersign-claude-"));
   folders.push(folder);
   return folder;
+}
+
+/** A copy of a stored session, with this change in whatever Claude Code has written of the conversation. */
+export function editStored({ session, folder }: Stored, change: (text: string) => string): Stored {
+  const copy = newFolder();
+  cpSync(folder, copy, { recursive: true });
+  for (const file of globSync("**/*.jsonl", { cwd: copy })) {
+    const path = join(copy, file);
+    writeFileSync(path, change(readFileSync(path, "utf8")));
+  }
+  return { session, folder: copy };
 }
 
 /** One run of the SDK's own program, with a model on this machine that takes these turns. */

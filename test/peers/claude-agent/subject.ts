@@ -11,9 +11,11 @@ import {
   ORDER_SHAPE,
   PAY_RULE,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../../adapters/contract/subject.ts";
-import { type Ended, runClaude, type Stored } from "./claude.ts";
+import { type Ended, editStored, runClaude, type Stored } from "./claude.ts";
 
 /** The Claude Agent SDK with its own program: a session's files as its state. */
 export const subject: AdapterSubject = {
@@ -68,6 +70,11 @@ class ClaudeHost implements AdapterHost {
     return this.#gate().cancel(reason);
   }
 
+  edit(text: string, change: (text: string) => string): string {
+    const state = JSON.parse(text) as State;
+    return JSON.stringify({ ...state, ...editStored(state, change) });
+  }
+
   #gate(): ClaudeGate {
     const { engine, app, thread } = this.#world;
     return createGate({ engine, app, thread });
@@ -85,6 +92,9 @@ class ClaudeHost implements AdapterHost {
     const order = tool("order", ORDER_DESCRIPTION, ORDER_SHAPE, async (args) =>
       text(JSON.stringify(await this.#world.pay(args))),
     );
+    const transfer = tool("transfer", TRANSFER_DESCRIPTION, TRANSFER_SHAPE, async (args) =>
+      text(JSON.stringify(await this.#world.pay(args as JsonObject))),
+    );
     const gated = gate.tool("shop", pay, {
       ...rule,
       requireConfirmation: (args) => rule.requireConfirmation(args as JsonObject),
@@ -94,11 +104,11 @@ class ClaudeHost implements AdapterHost {
       mcpServers: {
         shop: createSdkMcpServer({
           name: "shop",
-          tools: [gated, gate.tool("shop", order, ORDER_RULE), note],
+          tools: [gated, gate.tool("shop", order, ORDER_RULE), gate.tool("shop", transfer, ORDER_RULE), note],
         }),
       },
       // Claude Code itself would ask about neither.
-      allowedTools: ["mcp__shop__pay", "mcp__shop__order", "mcp__shop__note"],
+      allowedTools: ["mcp__shop__pay", "mcp__shop__order", "mcp__shop__transfer", "mcp__shop__note"],
     };
   }
 }

@@ -130,6 +130,43 @@ test("a default that is another one each time runs as it was shown", async () =>
   expect(paused.told["c0"]).toContain('"paid":40');
 });
 
+test("what the model sends is seen before a tool's own `onInputAvailable`, which is called as before", async () => {
+  const seen: unknown[] = [];
+  const onInputAvailable: More["onInputAvailable"] = ({ input }) => {
+    seen.push(input);
+  };
+  const paused = await chat([{ amount: 40 }], true, { onInputAvailable });
+  await approve();
+  await resume(paused);
+  expect(seen).toEqual([{ amount: 40 }, { amount: 40 }]);
+  expect(ran).toEqual([{ amount: 40, currency: "EUR" }]);
+});
+
+test("a streamed run asks once, also if a default is another one each time", async () => {
+  let made = 0;
+  const currency = z.string().default(() => `currency-${(made += 1)}`);
+  const told: Record<string, string> = {};
+  const gate = createGate({ engine, app: "shop", identify: ({ threadId }) => ({ thread: threadId }) });
+  const agent = new Agent({
+    id: "cashier",
+    name: "cashier",
+    instructions: "Pay.",
+    model: scripted([{ id: "c0", tool: "pay", args: { amount: 40 } }], told),
+    tools: gate.tools({ pay: payTool({ inputSchema: payment.extend({ currency }) }) }, { pay: true }),
+  });
+  new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+  const stream = await agent.stream("Pay.", { memory: { thread: "t1", resource: "ana" } });
+  await stream.consumeStream();
+  const [question] = await engine.pending();
+  await approve();
+  const [run] = (await agent.listSuspendedRuns({ threadId: "t1" })).runs;
+  if (run === undefined) throw new Error("It does not wait.");
+  expect(await gate.resume(run)).toMatchObject({ ready: true });
+  await (await agent.resumeStream({ answered: true }, { runId: run.runId })).consumeStream();
+  expect(ran).toEqual([question?.args]);
+  expect(told["c0"]).toContain('"paid":40');
+});
+
 describe("which calls are gated", () => {
   test("as the rule says of the arguments that run, with the schema's defaults, also when they are resumed", async () => {
     const paused = await chat([{}], { requireConfirmation: ({ amount }) => amount > 10 });

@@ -14,6 +14,8 @@ import {
   ORDER_SHAPE,
   PAY_RULE,
   type Progress,
+  TRANSFER_DESCRIPTION,
+  TRANSFER_SHAPE,
   type World,
 } from "../../adapters/contract/subject.ts";
 import { scripted } from "./scripted.ts";
@@ -92,13 +94,22 @@ class MastraHost implements AdapterHost {
       inputSchema: z.object(ORDER_SHAPE),
       execute: (input) => this.#world.pay(input),
     });
+    const transfer = createTool({
+      id: "transfer",
+      description: TRANSFER_DESCRIPTION,
+      inputSchema: z.object(TRANSFER_SHAPE),
+      execute: (input) => this.#world.pay(input as JsonObject),
+    });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
     const agent = new Agent({
       id: "cashier",
       name: "cashier",
       instructions: "Pay.",
       model: scripted(calls, told),
-      tools: this.#gate.tools({ pay, order, note: noteTool() }, { pay: rule as never, order: ORDER_RULE }),
+      tools: this.#gate.tools(
+        { pay, order, transfer, note: noteTool() },
+        { pay: rule as never, order: ORDER_RULE, transfer: ORDER_RULE },
+      ),
     });
     new Mastra({ agents: { agent }, storage, logger: false });
     return agent;
