@@ -58,26 +58,78 @@ function message(parts: readonly JsonObject[], task: JsonObject = {}): JsonObjec
   return { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts, ...task } };
 }
 
+interface Task {
+  readonly id: string;
+  readonly contextId: string;
+}
+
+/** Begins the task; its first question is shown to the client. */
+async function begin(call: Scene["call"]): Promise<Task> {
+  const begun = (await call("SendMessage", message([{ text: "go" }]))) as unknown as {
+    readonly result: { readonly task: Task };
+  };
+  return begun.result.task;
+}
+
+function answer({ id: taskId, contextId }: Task, data: JsonObject): JsonObject {
+  return message([{ data }], { taskId, contextId });
+}
+
+const approve = (task: Task): JsonObject => answer(task, { decision_type: "approve" });
+
+async function openTools(runner: Runner): Promise<string> {
+  return (await runner.pending()).map((one) => one.tool).join();
+}
+
 test("a word that is sent again, because its answer did not arrive, approves nothing that came since", async () => {
   const { runner, ran, release, call } = await openScene();
-  const begun = (await call("SendMessage", message([{ text: "go" }]))) as unknown as {
-    readonly result: { readonly task: { readonly id: string; readonly contextId: string } };
-  };
-  const { id: taskId, contextId } = begun.result.task;
-  const approve = (): JsonObject => message([{ data: { decision_type: "approve" } }], { taskId, contextId });
+  const task = await begin(call);
   const client = new AbortController();
-  const lost = call("SendMessage", approve(), client.signal).catch(() => undefined);
+  const lost = call("SendMessage", approve(task), client.signal).catch(() => undefined);
   await vi.waitUntil(() => ran.length > 0);
   client.abort();
   release();
-  const openTools = async (): Promise<string> => (await runner.pending()).map((one) => one.tool).join();
-  await vi.waitUntil(async () => (await openTools()) === "second");
+  await vi.waitUntil(async () => (await openTools(runner)) === "second");
   await lost;
-  expect(JSON.stringify(await call("SendMessage", approve()))).toContain("stale-version");
-  expect(await openTools()).toBe("second");
+  expect(JSON.stringify(await call("SendMessage", approve(task)))).toContain("stale-version");
+  expect(await openTools(runner)).toBe("second");
   expect(ran).toEqual(["first"]);
-  // Once it was looked at, the word is for that.
-  await call("GetTask", { id: taskId });
-  await call("SendMessage", approve());
-  expect(ran).toEqual(["first", "second"]);
+});
+
+const readers: readonly (readonly [string, (call: Scene["call"], task: Task) => Promise<unknown>])[] = [
+  ["GetTask", (call, { id }) => call("GetTask", { id })],
+  ["ListTasks", (call) => call("ListTasks", {})],
+];
+
+test.each(readers)(
+  "a word from a page that shows the question before approves nothing, whatever %s showed since",
+  async (_, read) => {
+    const { runner, ran, release, call } = await openScene();
+    const task = await begin(call);
+    release();
+    const [first] = await runner.pending();
+    await (await runner.approve(first?.id ?? "", { by: { id: "boss" } })).finished;
+    await read(call, task);
+    for (const decision_type of ["approve", "reject"])
+      expect(JSON.stringify(await call("SendMessage", answer(task, { decision_type })))).toContain(
+        "stale-version",
+      );
+    expect([await openTools(runner), ran]).toEqual(["second", ["first"]]);
+    // A batch names the call.
+    const [second] = await runner.pending();
+    await call("GetTask", { id: task.id });
+    const named = { decision_type: "batch", decisions: { [second?.callId ?? ""]: "approve" } };
+    await call("SendMessage", answer(task, named));
+    expect(ran).toEqual(["first", "second"]);
+  },
+);
+
+test("a word that decided the first question decides nothing more, though its response showed the next one", async () => {
+  const { runner, ran, release, call } = await openScene();
+  const task = await begin(call);
+  release();
+  await call("SendMessage", approve(task));
+  expect(await openTools(runner)).toBe("second");
+  expect(JSON.stringify(await call("SendMessage", approve(task)))).toContain("stale-version");
+  expect(ran).toEqual(["first"]);
 });

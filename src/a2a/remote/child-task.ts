@@ -159,8 +159,15 @@ function dataPause(parts: readonly RequestPart[]): Rest {
 function checked(form: PauseForm, asks: readonly ChildAsk[]): Rest {
   const bad = asks.find(({ name }) => name.length > LONGEST_NAME || isTaken(name));
   if (bad !== undefined) return unreadable(`it calls a tool "${bad.name.slice(0, LONGEST_NAME)}"`);
-  if (new Set(asks.map(({ id }) => id)).size < asks.length) return unreadable("it asks twice under one id");
+  if (!areDistinct(asks.map(({ id }) => id))) return unreadable("it asks twice under one id");
+  // That form answers by call.
+  if (form === "kagent" && !areDistinct(asks.map(({ callId }) => callId)))
+    return unreadable("it asks twice about one call");
   return { state: "asks", form, asks };
+}
+
+function areDistinct(ids: readonly string[]): boolean {
+  return new Set(ids).size === ids.length;
 }
 
 function isTaken(name: string): boolean {

@@ -102,11 +102,14 @@ function approvals(...names: readonly string[]): JsonObject {
 }
 
 /** A question in the older form. */
-function part(metadata: JsonObject): JsonObject {
+function part(metadata: JsonObject, id = "c-1"): JsonObject {
   const originalFunctionCall = { id: "k-1", name: "delete_pod", args: { pod: "web-0" } };
   const args = { originalFunctionCall, toolConfirmation: { hint: "Sure?", confirmed: false } };
-  return { data: { name: RESERVED, id: "c-1", args }, metadata };
+  return { data: { name: RESERVED, id, args }, metadata };
 }
+
+/** Of a part of an older kagent. */
+const OLDER: JsonObject = { adk_type: "function_call", kagent_type: "function_call" };
 
 describe("what a remote agent says", () => {
   test("is never a decision here: answers among its parts leave the question open", async () => {
@@ -138,6 +141,8 @@ describe("what a remote agent says", () => {
         tools: [0, 1].map(() => ({ id: "c", call_id: "k", name: "x", args: {} })),
       }),
     ],
+    // The older answer names calls: of a denial and an approval, the second would be sent.
+    ["one call twice, in the older form", waits({ parts: [part(OLDER), part(OLDER, "c-2")] })],
     ["no tools", asks({ type: "tool_approval_request", tools: [] })],
     ["a type that nobody knows", asks({ type: "trust_me" })],
     ["a state that nobody knows", { state: "TASK_STATE_APPROVED" }],
@@ -234,14 +239,12 @@ describe("a decision", () => {
   });
 
   test.each([
-    ["an older kagent", { adk_type: "function_call", kagent_type: "function_call" }],
+    ["an older kagent", OLDER],
     ["an ADK agent", { adk_type: "function_call" }],
   ])("that %s took before its answer got lost is not sent for what it asks next", async (_, metadata) => {
-    const first = part(metadata) as { readonly data: JsonObject } & JsonObject;
-    // The same call asks again: a batch names both questions alike.
-    const second = { ...first, data: { ...first.data, id: "c-2" } };
     const peer = await openForgetfulPeer({
-      statuses: [waits({ parts: [first] }), waits({ parts: [second] }), DONE],
+      // The same call asks again: a batch names both questions alike.
+      statuses: [waits({ parts: [part(metadata)] }), waits({ parts: [part(metadata, "c-2")] }), DONE],
       forgets: true,
       loses: (nth) => nth === 2,
     });
@@ -256,8 +259,7 @@ describe("a decision", () => {
   });
 
   test("is told an older kagent as a batch", async () => {
-    const metadata = { adk_type: "function_call", kagent_type: "function_call" };
-    const peer = await openPeer(waits({ parts: [part(metadata)] }), DONE);
+    const peer = await openPeer(waits({ parts: [part(OLDER)] }), DONE);
     const caller = await startCallingServer(resources, peer.url);
     const { pending } = await caller.runner.send("go", ANA);
     await (await caller.runner.deny(pending[0]?.id ?? "", { ...BOSS, reason: "no" })).finished;
