@@ -12,12 +12,13 @@ import type { LiveTool } from "../host.ts";
 import type { CallRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { addUp } from "../people/index.ts";
-import { approversOf, type Proposal } from "./proposal.ts";
+import { insteadOf, type Proposal } from "./proposal.ts";
 
 /** The tool of a proposed call, as the gate sees it. */
 export function proposedTool(proposal: Proposal): GatedTool {
   const { tool: name, description, schema, requireConfirmation = true } = proposal;
-  const { hint, expiresInMs, amendable, secrets = [], idempotent = false } = proposal;
+  const { approvers, hint, expiresInMs, amendable, secrets = [], idempotent = false } = proposal;
+  const insteadOfRequester = insteadOf(proposal);
   const definition: ToolDefinition = {
     name,
     ...(description === undefined ? {} : { description }),
@@ -26,15 +27,18 @@ export function proposedTool(proposal: Proposal): GatedTool {
   return {
     ...describedTool(definition),
     ...(proposal.parsed === undefined ? {} : { parse: (args) => readShape(undefined).parse(args) }),
-    confirmation: toConfirmationRules(
-      {
-        approvers: approversOf(proposal),
-        ...(hint === undefined ? {} : { confirmationHint: hint }),
-        ...(expiresInMs === undefined ? {} : { expiresInMs }),
-        ...(amendable === undefined ? {} : { amendable }),
-      },
-      undefined,
-    ),
+    confirmation: {
+      ...toConfirmationRules(
+        {
+          ...(approvers === undefined ? {} : { approvers }),
+          ...(hint === undefined ? {} : { confirmationHint: hint }),
+          ...(expiresInMs === undefined ? {} : { expiresInMs }),
+          ...(amendable === undefined ? {} : { amendable }),
+        },
+        undefined,
+      ),
+      ...(insteadOfRequester === undefined ? {} : { insteadOfRequester }),
+    },
     repeatable: idempotent,
     secrets,
     gates: async () => (requireConfirmation ? ["tool"] : []),

@@ -35,7 +35,7 @@ export interface Proposal {
   readonly hint?: string;
   /** Said after the question, also if a policy words that. */
   readonly note?: string;
-  /** Default: the requester; if that is an agent, anybody else who is logged in. */
+  /** Default: whoever a policy requires; else the requester, and if that is an agent, any other logged-in user. */
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
   readonly amendable?: true | readonly string[];
@@ -89,8 +89,7 @@ export function requestersOf({ by: { id, onBehalfOf } }: Pick<Proposal, "by">): 
   return onBehalfOf === undefined ? [id] : [id, onBehalfOf];
 }
 
-/** Who may decide. An agent never decides, so for a lone agent the rule "requester" would allow nobody. */
-export function approversOf({ by, approvers }: Pick<Proposal, "by" | "approvers">): Approvers {
-  if (approvers !== undefined) return approvers;
-  return isLoneAgent({ by }) ? { notRequester: true } : "requester";
+/** Who is asked where a lone agent would be: an agent never decides, so any other known person. */
+export function insteadOf(proposal: Pick<Proposal, "by">): Approvers | undefined {
+  return isLoneAgent(proposal) ? { notRequester: true } : undefined;
 }

@@ -47,14 +47,15 @@ export function questionFor(
   notes: CardNotes,
 ): Question {
   const { why, authorOnly, policy, notify } = ruling;
-  const { expiresInMs, approvers } = tool.confirmation;
+  const { expiresInMs, approvers, insteadOfRequester } = tool.confirmation;
+  const requirements = requirementsFor(approvers, ruling, insteadOfRequester);
   const shown = cardFor(tool, parsed.value, { ...notes, why, authorOnly }, ruling);
   return {
     shown,
-    requirements: requirementsFor(approvers, ruling),
+    requirements,
     requesters: subject.requesters,
     ...(policy === undefined ? {} : { policy }),
-    ...askingTerms(approvers, ruling),
+    ...askingTerms(approvers, ruling, requirements),
     ...expiryOf(expiresInMs, ruling),
     ...grantable(ruling, shown),
     ...(isMailable(tool, ruling, shown) ? { byMail: true } : {}),
@@ -63,10 +64,15 @@ export function questionFor(
   };
 }
 
-// People whom the author names log in, and a payload is filled in where its form is.
-function isMailable({ confirmation }: GatedTool, { byMail }: Ruling, { schema, payload }: Shown): boolean {
+// People whom the author or nobody names log in, and a payload is filled in where its form is.
+function isMailable({ confirmation }: GatedTool, ruling: Ruling, { schema, payload }: Shown): boolean {
+  const { approvers, insteadOfRequester } = confirmation;
+  const { byMail, requirements } = ruling;
   const isFree = schema === undefined && payload === undefined;
-  return byMail === true && confirmation.approvers === "requester" && isFree;
+  const named = requirements.length > 0 && requirements.every(({ from }) => from !== "requester");
+  return (
+    byMail === true && approvers === "requester" && (named || insteadOfRequester === undefined) && isFree
+  );
 }
 
 // A call whose function needs what an approver fills in cannot run without an approver.
@@ -81,7 +87,7 @@ function grantable(
 export function askingTerms(
   author: Approvers,
   ruling: Ruling,
-  required: readonly Requirement[] = requirementsFor(author, ruling),
+  required: readonly Requirement[],
 ): Pick<Question, "denials" | "remindAfterMs" | "escalate"> {
   const { denials, remindAfterMs, sources = [] } = ruling;
   const escalate = escalationsFor(author, sources, required);

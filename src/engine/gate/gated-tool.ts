@@ -14,6 +14,8 @@ export interface GateContext {
 /** How people are asked about a tool's calls. */
 export interface ConfirmationRules {
   readonly approvers: Approvers;
+  /** Who is asked where the requester would be, if that is an agent: an agent may not approve. */
+  readonly insteadOfRequester?: Approvers;
   readonly expiresInMs?: number;
   readonly amendable?: true | readonly string[];
   readonly onDenied?: "invoke";

@@ -13,11 +13,11 @@ export function toLiveTool(
   { onDenied, run }: Pick<LiveTool, "run"> & { readonly onDenied?: "invoke" | undefined },
 ): LiveTool {
   const { rules, tool } = judged;
-  const { approvers, expiresInMs, readPayload } = tool.confirmation;
+  const { approvers, insteadOfRequester = "requester", expiresInMs, readPayload } = tool.confirmation;
   return {
     definitionDigest: definitionDigest(tool.definition),
     asking: {
-      approvers,
+      approvers: approvers === "requester" ? insteadOfRequester : approvers,
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
       ...(onDenied === undefined ? {} : { onDenied }),
     },
@@ -39,12 +39,14 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
   const changes = await rules.definitions.differenceSince(call.definitionDigest, tool.definition);
   await rules.definitions.keep(tool.definition);
   const why = [toldChange(changes), ...ruling.why];
+  const { approvers, insteadOfRequester, expiresInMs } = tool.confirmation;
+  const requirements = requirementsFor(approvers, ruling, insteadOfRequester);
   return {
     shown: cardFor(tool, value, { ...card, why }, ruling),
-    requirements: requirementsFor(tool.confirmation.approvers, ruling),
-    ...expiryOf(tool.confirmation.expiresInMs, ruling),
+    requirements,
+    ...expiryOf(expiresInMs, ruling),
     ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
-    ...askingTerms(tool.confirmation.approvers, ruling),
+    ...askingTerms(approvers, ruling, requirements),
   };
 }
 
@@ -77,18 +79,18 @@ function accepted(
   { args, value, card, ruling }: Extract<Judged, { ok: true }>,
 ): Amendment {
   const { why } = ruling;
-  const { approvers } = tool.confirmation;
+  const { approvers, insteadOfRequester } = tool.confirmation;
   const { hint, amendable } = cardFor(tool, value, { ...card, why }, ruling);
+  const required = requirementsFor(approvers, ruling, insteadOfRequester);
   return {
     ok: true,
     args,
     // Nobody is required anew if nobody names people: those who were required before stay.
-    requirements:
-      namesPeople(approvers, ruling) || !wereNamed(about) ? requirementsFor(approvers, ruling) : [],
+    requirements: namesPeople(approvers, ruling) || !wereNamed(about) ? required : [],
     shown: { hint, why, ...(amendable === undefined ? {} : { amendable }) },
     ...expiryOf(undefined, ruling),
     ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
-    ...askingTerms(approvers, ruling),
+    ...askingTerms(approvers, ruling, required),
   };
 }
 

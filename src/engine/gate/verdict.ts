@@ -128,12 +128,17 @@ function toSource({ requirements = [], escalate = [] }: Verdict): AskingSource {
 
 /**
  * Who must approve: whom the tool's author and every rule name, all of them. A rule may be stricter than the author,
- * never less strict. Only the author's default, "requester", gives way to whoever a rule requires.
+ * never less strict. Only the author's default, "requester", gives way to whoever a rule requires. `requester`: who is
+ * asked where the requester would be.
  */
 export function requirementsFor(
   author: Approvers,
   { requirements, notRequester = false }: Pick<Ruling, "requirements" | "notRequester">,
+  requester: Approvers = "requester",
 ): readonly Requirement[] {
   const own = author === "requester" && requirements.length > 0 ? [] : oneApproval(author);
-  return addUp([...own, ...requirements], { notRequester });
+  const asked = [...own, ...requirements].map((one) =>
+    one.from === "requester" ? { ...one, from: requester } : one,
+  );
+  return addUp(asked, { notRequester });
 }
