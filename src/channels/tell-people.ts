@@ -1,5 +1,6 @@
 import type { Claim, MessageBook, Principal, SentMessages } from "../engine/index.ts";
 import { ASKING, asks } from "./asks.ts";
+import { isAwaited } from "./awaited.ts";
 import type { Notice, Told } from "./channel.ts";
 import { type Digest, type DigestLedger, digestFor, isInDigest, noteInDigest } from "./digest.ts";
 import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "./failures.ts";
@@ -65,13 +66,18 @@ export async function tellPeople(telling: Telling): Promise<Told> {
 }
 
 /** Whom the notice concerns. What became of a question concerns those who were asked and are still known. */
-function targetsOf({ recipients, notice }: Telling, to: SentMessages["to"]): readonly string[] {
+function targetsOf({ recipients, notice, personOf }: Telling, to: SentMessages["to"]): readonly string[] {
   const { about, type } = notice;
   const { all, asked, operators } = recipients;
   if (!("id" in about)) return operators;
   if (!ASKING.has(type)) return all.filter((target) => to[target] !== undefined || isInDigest(target, to));
   // A question that is over asks nobody; another notice says how it ended.
-  return asks(notice) ? asked : [];
+  if (!asks(notice)) return [];
+  if (type !== "confirmation.reminded") return asked;
+  return asked.filter((target) => {
+    const person = personOf(target);
+    return person === undefined || isAwaited(about, person, notice);
+  });
 }
 
 /** Those whose last attempt is longest ago come first, so that a slow one does not keep the others waiting for ever. */

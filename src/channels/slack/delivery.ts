@@ -1,5 +1,6 @@
 import type { SentMessage } from "../../engine/index.ts";
 import { ASKING, asks } from "../asks.ts";
+import { isAwaited } from "../awaited.ts";
 import type { Notice, Told } from "../channel.ts";
 import { BEING_SENT, combinedFailures, type Failure, OUT_OF_TIME } from "../failures.ts";
 import { askedAmong, isAsked, toChannelPrincipal } from "../people.ts";
@@ -94,11 +95,13 @@ async function renew(telling: Telling, target: string, card: SentMessage): Promi
 
 /** A question concerns whoever may decide it now; what became of it, whoever is configured. */
 function isConcerned({ settings: { people, room }, notice }: Telling, target: string): boolean {
-  const { about, known } = notice;
+  const { about, type, known } = notice;
   if (target === room) return true;
   const person = people.find(({ slack }) => slack === target);
   if (person === undefined || !("id" in about) || !asks(notice)) return person !== undefined;
-  return isAsked(about, toChannelPrincipal(person), known);
+  const principal = toChannelPrincipal(person);
+  if (!isAsked(about, principal, known)) return false;
+  return type !== "confirmation.reminded" || isAwaited(about, principal, notice);
 }
 
 interface Alerting {
