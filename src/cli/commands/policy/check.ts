@@ -5,6 +5,7 @@ import { problemText } from "../../../yaml/index.ts";
 import type { Command } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
+import { checkedLine, testedLine } from "../../policy/report-lines.ts";
 
 export const policyCheck: Command = {
   usage: "FILE…",
@@ -19,8 +20,10 @@ export const policyCheck: Command = {
     if (flags.has("json"))
       output.json({ files: reports.map(({ failures: _, ...report }) => ({ ...report })) });
     else
-      for (const { file, problems, rules } of reports)
-        tell(output, { file, problems, done: `${rules} rules` });
+      for (const report of reports) {
+        const { file, problems } = report;
+        tell(output, { file, problems, done: problems.length === 0 ? checkedLine(report) : undefined });
+      }
     return reports.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.failed;
   },
 };
@@ -37,8 +40,11 @@ export const policyTest: Command = {
     const reports = words.map(reportOf);
     if (flags.has("json")) output.json({ files: reports.map((report) => ({ ...report })) });
     else
-      for (const report of reports)
-        tell(output, { file: report.file, problems: wrong(report), done: `${report.tests} tests passed` });
+      for (const report of reports) {
+        const { file, problems } = report;
+        const done = problems.length === 0 ? testedLine(report) : undefined;
+        tell(output, { file, problems: wrong(report), done });
+      }
     return reports.every((report) => wrong(report).length === 0) ? EXIT.ok : EXIT.failed;
   },
 };
@@ -74,8 +80,12 @@ export function readPolicyText(file: string): string {
 
 function tell(
   output: Output,
-  about: { readonly file: string; readonly problems: PolicyReport["problems"]; readonly done: string },
+  about: {
+    readonly file: string;
+    readonly problems: PolicyReport["problems"];
+    readonly done: string | undefined;
+  },
 ): void {
   for (const problem of about.problems) output.line(inert(problemText(problem)));
-  if (about.problems.length === 0) output.line(`${inert(about.file)}: ${about.done}`);
+  if (about.done !== undefined) output.line(`${inert(about.file)}: ${about.done}`);
 }

@@ -49,17 +49,20 @@ function print(
   output: Output,
   { why, explained }: { readonly why: readonly string[]; readonly explained: readonly Explained[] },
 ): void {
-  for (const reason of why) output.line(inert(reason));
-  if (explained.length === 0) output.line("No policy rule applied.");
+  output.line("A person is asked because:");
+  for (const reason of why) output.prose(inert(reason), "  ");
+  if (explained.length === 0) output.line("No rule of a policy applied.");
   for (const { version, rules } of explained) {
     output.line();
-    output.line(output.style("bold", version === undefined ? "rules in code" : `policy ${inert(version)}`));
+    output.line(output.style("bold", version === undefined ? "Rules in code" : `Policy ${inert(version)}`));
     for (const { rule, reason, outcome, observe, facts = {}, text } of rules) {
       const noted = observe === true ? " (observe: recorded only)" : "";
       output.line(`  ${inert(rule ?? reason ?? "")}: ${outcome}${noted}`);
       for (const [name, value] of Object.entries(facts))
-        output.line(`    ${inert(name)} = ${inert(JSON.stringify(value))}`);
-      if (text !== undefined) output.quote(JSON.stringify(text, undefined, 2), "    ");
+        output.line(`    it saw ${inert(name)} = ${inert(JSON.stringify(value))}`);
+      if (text === undefined) continue;
+      output.line("    as it was written then:");
+      output.quote(JSON.stringify(text, undefined, 2), "      ");
     }
   }
 }

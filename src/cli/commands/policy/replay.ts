@@ -1,9 +1,10 @@
-import { Backtest, type BacktestReport, type Difference, parsePolicy } from "../../../policy/index.ts";
+import { Backtest, type BacktestReport, parsePolicy } from "../../../policy/index.ts";
 import { type Command, LEDGER_FLAG } from "../../command.ts";
 import { parseDuration } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
 import { pastCalls } from "../../policy/past-calls.ts";
+import { replayLines } from "../../policy/report-lines.ts";
 import { withEngine } from "../../wiring.ts";
 import { readPolicyText } from "./check.ts";
 
@@ -26,37 +27,34 @@ export const policyReplay: Command = {
     const [file = ""] = invocation.words;
     const { output, flags } = invocation;
     const policy = parsePolicy(file, readPolicyText(file));
-    const age = parseDuration(flags.text("since") ?? DEFAULT_SINCE, "since");
+    const since = flags.text("since") ?? DEFAULT_SINCE;
+    const age = parseDuration(since, "since");
     return withEngine(invocation, async ({ ledger }) => {
       const backtest = new Backtest(policy);
       for await (const past of pastCalls(ledger, { since: ledger.now - age })) backtest.add(past);
       const report = backtest.report();
       if (flags.has("json")) output.json(JSON.parse(JSON.stringify(report)));
-      else print(output, report);
+      else print(output, replayLines(report, { file, since }), report);
       return EXIT.ok;
     });
   },
 };
 
-function print(output: Output, report: BacktestReport): void {
-  output.line(`${report.calls} calls judged.`);
-  line(output, "would stop asking", report.stopsAsking);
-  line(output, "would newly ask", report.newlyAsks);
-  line(output, "would newly deny", report.newlyDenies);
-  line(output, "would stop denying", report.stopsDenying);
-  if (report.suggestions.length === 0) return;
-  output.line();
-  output.line(output.style("bold", "exceptions and grants that history supports"));
-  for (const { rule, tool, approvals, ...suggested } of report.suggestions) {
-    const [[name, text] = ["", ""]] = Object.entries(suggested);
-    output.line(`  ${inert(rule)} (${inert(tool)}), ${approvals} approved:  ${name}: ${inert(text)}`);
+function print(
+  output: Output,
+  lines: ReturnType<typeof replayLines>,
+  { suggestions }: Pick<BacktestReport, "suggestions">,
+): void {
+  for (const [index, { text, ids = [] }] of lines.entries()) {
+    output.prose(text, index === 0 ? "" : "  ");
+    if (ids.length > 0) output.prose(ids.join("  "), "    ");
   }
-}
-
-function line(output: Output, what: string, { count, approved, denied, examples }: Difference): void {
-  const times = count === 1 ? "once" : `${count} times`;
-  const decided =
-    approved + denied === 0 ? "" : `; people approved ${approved} and denied ${denied} of those`;
-  output.line(`${what} ${times}${decided}`);
-  if (count > 0 && examples.length > 0) output.prose(examples.map((id) => inert(id)).join("  "), "    ");
+  if (suggestions.length === 0) return;
+  output.line();
+  output.line(output.style("bold", "What past decisions support; add it to the rule if you agree"));
+  for (const { rule, tool, approvals, ...suggested } of suggestions) {
+    const [[name, text] = ["", ""]] = Object.entries(suggested);
+    output.line(`  rule ${inert(rule)}, tool ${inert(tool)}, all ${approvals} calls approved:`);
+    output.line(`    ${name}: ${inert(text)}`);
+  }
 }
