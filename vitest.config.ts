@@ -158,7 +158,10 @@ export default defineConfig({
       {
         test: {
           name: "race-postgres",
-          include: ["test/race/{approvals,awaited,grants,stopped,votes,wake-up}.test.ts"],
+          include: [
+            "test/race/{approvals,awaited,grants,stopped,votes,wake-up}.test.ts",
+            "test/crash/rights.test.ts",
+          ],
           env: { COUNTERSIGN_TEST_STORE: "postgres" },
           globalSetup: [POSTGRES, BUNDLE],
           testTimeout: 600_000,
