@@ -48,6 +48,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "late-result": undefined,
   "grant-minted": undefined,
   "grant-used": undefined,
+  "grant-refunded": undefined,
   "grant-refused": undefined,
   "grant-revoked": undefined,
   "step-started": undefined,

@@ -119,7 +119,9 @@ function waysOn(call: CallRecord, confirmation: ConfirmationRecord | undefined):
   }
   if (call.status !== "unknown") return [];
   const id = confirmation === undefined ? call.id : shortId(confirmation.id);
-  const retry = call.attempt > 1 ? `--retry --attempt ${call.attempt}` : "--retry";
+  const again = call.attempt > 1 ? `--retry --attempt ${call.attempt}` : "--retry";
+  // A grant allows one run.
+  const retry = call.grant === undefined ? again : "--failed TEXT --did-not-happen";
   return ["--succeeded JSON", "--failed TEXT", retry].map((word) => `settle ${id} ${word}`);
 }
 
@@ -194,9 +196,12 @@ const SETTLED = {
   retry: "as not happened; it runs again",
 } as const;
 
-function printSettlement(output: Output, { as, by, via, at }: SettlementRecord, now: number): void {
+function printSettlement(output: Output, settled: SettlementRecord, now: number): void {
+  const { as, happened, refunded, by, via, at } = settled;
+  const what = happened === false ? "as failed; nothing of it happened" : SETTLED[as];
   const known = by.authenticated ? "" : ", unauthenticated";
-  printField(output, "settled", `${SETTLED[as]}, by ${inert(by.id)} (${inert(via)}${known})`);
+  printField(output, "settled", `${what}, by ${inert(by.id)} (${inert(via)}${known})`);
+  if (refunded === true) printField(output, "", "what it took was given back to its grant");
   printField(output, "", describeTime(at, now));
 }
 

@@ -119,10 +119,14 @@ const LINES: EntryTable<Line> = {
   "call-delegated": nothing,
   "call-returned": nothing,
   "call-result": nothing,
-  "call-settled": ({ by, as }) => ({ who: by.id, as }),
+  "call-settled": ({ by, as, happened }) => ({
+    who: by.id,
+    as: happened === false ? `${as}; nothing happened` : as,
+  }),
   "late-result": nothing,
   "grant-minted": ({ by, grant, limits }) => ({ who: by.join(", "), as: `${grant}, ${limits.count} calls` }),
   "grant-used": ({ by, grant, uses }) => ({ as: `use ${uses} of grant ${grant} of ${by.join(", ")}` }),
+  "grant-refunded": ({ grant, uses }) => ({ as: `given back to grant ${grant}; ${uses} used` }),
   "grant-refused": ({ refused }) => ({
     as: refused.map(({ grant, reason }) => `grant ${grant}: ${reason}`).join("; "),
   }),

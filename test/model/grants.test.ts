@@ -8,7 +8,7 @@ import { compareWithModel } from "./grants.ts";
 
 const resources = useResources();
 
-test("whatever is granted, used, revoked and restarted, a grant has what the model says is left", async () => {
+test("whatever is granted, used, lost, settled, revoked and restarted, a grant has what the model says is left", async () => {
   const compared = compareWithModel(
     async () => {
       const file = createDatabaseFile();

@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import type { Ledger, ManualClock } from "../../src/engine/index.ts";
-import { approver, Payments, TestPolicy } from "../../src/engine/testing/granting.ts";
+import type { CallerOutcome, Ledger, ManualClock } from "../../src/engine/index.ts";
+import { approver, BOT, Payments, TestPolicy } from "../../src/engine/testing/granting.ts";
 
 const MOST_CENTS = 3_000;
 const LONGEST_MS = 10_000;
 const AGENTS = ["buyer", "seller"] as const;
 /** Amounts that no grant covers. */
 const ODD = [-1, 1e308, "5", null] as const;
+
+const SETTLED = ["succeeded", "failed", "undone"] as const;
+const LEASE_MS = 100;
 
 type Agent = (typeof AGENTS)[number];
 type Step =
@@ -22,6 +25,9 @@ type Step =
     }
   | { readonly do: "deny"; readonly agent: Agent }
   | { readonly do: "revoke"; readonly which: number }
+  /** The process of a call that a grant let run dies in the middle of it. */
+  | { readonly do: "lose"; readonly which: number }
+  | { readonly do: "settle"; readonly which: number; readonly as: (typeof SETTLED)[number] }
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "restart" }
   | { readonly do: "restore" };
@@ -42,6 +48,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("deny"), agent }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke"), which: fc.nat(5) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("lose"), which: fc.nat(3) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("settle"), which: fc.nat(2), as: fc.constantFrom(...SETTLED) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("advance"), ms: fc.nat(4_000) }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "restart" }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "restore" }) },
@@ -57,6 +68,15 @@ interface ModelGrant {
   uses: number;
   spent: number;
   revoked: boolean;
+}
+
+/** A call that a grant let run. */
+interface ModelCall {
+  readonly id: string;
+  readonly key: string;
+  readonly cents: number;
+  readonly grant: ModelGrant;
+  state: "ready" | "unknown" | "ended";
 }
 
 function same(what: string, found: unknown, expected: unknown): void {
@@ -80,8 +100,7 @@ class World {
   readonly #advance: (ms: number) => Promise<void>;
   readonly #policy = new TestPolicy();
   readonly #grants: ModelGrant[] = [];
-  /** What was allowed under a grant, in cents; and whether its outcome is unknown. */
-  readonly #allowed = new Map<number, "ready" | "unknown">();
+  readonly #allowed: ModelCall[] = [];
   #shop: Payments;
   #keys = 0;
 
@@ -102,7 +121,8 @@ class World {
       case "pay":
         return this.#pay(one.agent, one.cents);
       case "pay-odd":
-        return this.#ask(one.agent, one.amount, undefined);
+        await this.#ask(one.agent, one.amount, undefined);
+        return;
       case "grant":
         return this.#grant(one);
       case "deny":
@@ -115,6 +135,10 @@ class World {
         grant.revoked = true;
         return;
       }
+      case "lose":
+        return this.#lose(one.which);
+      case "settle":
+        return this.#settle(one);
       case "advance":
         return this.#advance(one.ms);
       case "restart":
@@ -124,7 +148,7 @@ class World {
       case "restore":
         await this.#shop.engine.markRestored({ by: { id: "ops" } });
         for (const grant of this.#grants) grant.revoked = true;
-        for (const cents of this.#allowed.keys()) this.#allowed.set(cents, "unknown");
+        for (const call of this.#allowed) if (call.state === "ready") call.state = "unknown";
     }
   }
 
@@ -138,7 +162,7 @@ class World {
   #covering(payer: Agent, cents: number): ModelGrant | undefined {
     const now = this.#clock.now();
     // A person has still to settle the same call.
-    if (this.#allowed.get(cents) === "unknown") return undefined;
+    if (this.#allowed.some((call) => call.cents === cents && call.state === "unknown")) return undefined;
     return this.#grants.find(
       (grant) =>
         grant.agent === payer &&
@@ -151,21 +175,60 @@ class World {
 
   async #pay(payer: Agent, cents: number): Promise<void> {
     const grant = this.#covering(payer, cents);
-    await this.#ask(payer, cents / 100, grant?.id);
+    const { id, key } = await this.#ask(payer, cents / 100, grant?.id);
     if (grant === undefined) return;
-    this.#allowed.set(cents, "ready");
+    this.#allowed.push({ id, key, cents, grant, state: "ready" });
     grant.uses += 1;
     grant.spent += cents;
   }
 
   /** The call runs under exactly this grant; without one, a person is asked. */
-  async #ask(payer: Agent, amount: number | string | null, expected: string | undefined): Promise<void> {
+  async #ask(
+    payer: Agent,
+    amount: number | string | null,
+    expected: string | undefined,
+  ): Promise<CallerOutcome> {
     const call = await this.#propose(payer, amount);
     const [stored] = await this.#shop.ledger.calls([call.id]);
     same("the grant of the call", stored?.grant?.id, expected);
     same("the call's status", call.status, expected === undefined ? "pending" : "allowed");
     if (call.confirmation !== undefined)
       await this.#shop.engine.cancel(call.confirmation.id, { by: approver("ana"), reason: "not needed" });
+    return call;
+  }
+
+  async #lose(which: number): Promise<void> {
+    const call = this.#allowed.filter(({ state, grant }) => state === "ready" && this.#isLive(grant))[which];
+    if (call === undefined) return;
+    const { claim } = await this.#shop.engine.callers.claim(
+      { by: BOT.id, key: call.key },
+      { leaseMs: LEASE_MS },
+    );
+    same("it starts", claim !== undefined, true);
+    await this.#advance(2 * LEASE_MS);
+    await this.#shop.engine.work({ once: true });
+    call.state = "unknown";
+  }
+
+  /** Only what did not happen, under a grant that still stands, is given back. */
+  async #settle({ which, as }: Extract<Step, { do: "settle" }>): Promise<void> {
+    const call = this.#allowed.filter(({ state }) => state === "unknown")[which];
+    if (call === undefined) return;
+    const failed = { as: "failed", error: "lost" } as const;
+    const settlement = {
+      succeeded: { as: "succeeded", result: null },
+      failed,
+      undone: { ...failed, happened: false },
+    } as const;
+    await this.#shop.engine.settleCall(call.id, settlement[as], { by: approver("ana") });
+    call.state = "ended";
+    if (as !== "undone" || !this.#isLive(call.grant)) return;
+    call.grant.uses -= 1;
+    call.grant.spent -= call.cents;
+  }
+
+  #isLive({ revoked, endsAt }: ModelGrant): boolean {
+    return !revoked && endsAt > this.#clock.now();
   }
 
   #propose(payer: Agent, amount: number | string | null) {

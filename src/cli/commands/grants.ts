@@ -70,7 +70,7 @@ function printAll(output: Output, grants: readonly Grant[]): void {
 }
 
 function printOne(output: Output, grant: Grant): void {
-  const { id, tool, status, app, agent, session, user, by, uses, limits, spent, endsAt } = grant;
+  const { id, tool, status, app, agent, session, user, by, uses, limits, spent, refunds, endsAt } = grant;
   output.line(`${output.style("yellow", inert(id))}  ${output.style("bold", inert(tool))}  ${status}`);
   const who = agent === app ? inert(app) : `${inert(app)}, agent ${inert(agent)}`;
   output.prose(`${who}, session ${inert(session)}, for ${inert(user)}`, "    ");
@@ -79,7 +79,8 @@ function printOne(output: Output, grant: Grant): void {
     const used = Object.hasOwn(spent, argument) ? spent[argument] : "0";
     return `, ${used} of ${most} in sum of ${inert(argument)}`;
   });
-  output.prose(`${uses} of ${limits.count} calls${sums.join("")} used`, "    ");
+  const back = refunds === undefined ? "" : `; ${refunds} given back, because they did not happen`;
+  output.prose(`${uses} of ${limits.count} calls${sums.join("")} used${back}`, "    ");
   for (const condition of limits.where ?? []) output.prose(`only where ${inert(condition)}`, "    ");
   output.prose(`until ${absoluteTime(Date.parse(endsAt))}`, "    ");
 }

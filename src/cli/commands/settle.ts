@@ -14,7 +14,7 @@ const ADVICE: { readonly [code: string]: string } = {
 };
 
 export const settle: Command = {
-  usage: "<id> (--succeeded JSON | --failed TEXT | --retry)",
+  usage: "<id> (--succeeded JSON | --failed TEXT [--did-not-happen] | --retry)",
   about:
     "A call is unknown when the process that ran it stopped before it reported a result. The call may have run, or not. Only a person " +
     "can find out: read `countersign show`, check the system that the call changes, then record the outcome here. The first " +
@@ -24,6 +24,10 @@ export const settle: Command = {
   flags: {
     succeeded: { type: "string", value: "JSON", help: "the call happened, with this result" },
     failed: { type: "string", value: "TEXT", help: "the call did not happen, or only in part; do not retry" },
+    "did-not-happen": {
+      type: "boolean",
+      help: "with --failed: nothing of it happened; its grant gets back what the call took",
+    },
     retry: { type: "boolean", help: "the call did not happen; run it again" },
     attempt: {
       type: "string",
@@ -77,8 +81,11 @@ function settlementOf(flags: GivenFlags): Settlement {
       `\`settle\` ${problem} --succeeded JSON, --failed TEXT and --retry.`,
     );
   }
+  if (flags.has("did-not-happen") && !flags.has("failed"))
+    throw new CountersignError("malformed-request", "`--did-not-happen` needs --failed TEXT.");
   const succeeded = flags.text("succeeded");
   if (succeeded !== undefined) return { as: "succeeded", result: parseFlag("succeeded", succeeded) };
   const failed = flags.text("failed");
-  return failed === undefined ? { as: "retry" } : { as: "failed", error: failed };
+  if (failed === undefined) return { as: "retry" };
+  return { as: "failed", error: failed, ...(flags.has("did-not-happen") ? { happened: false } : {}) };
 }

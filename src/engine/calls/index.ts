@@ -30,7 +30,7 @@ export { planClaim, type Taken } from "./claim-ready.ts";
 export { Executions } from "./executions.ts";
 export { isClaimLost, markClaimLost } from "./lost-claim.ts";
 export { writeUnknown } from "./mark-unknown.ts";
-export { permitFor } from "./permit.ts";
+export { isPermitted, permitFor } from "./permit.ts";
 export { recordEntry } from "./record-entry.ts";
 export { storedResult } from "./stored-result.ts";
 export { toolConfirmationOf } from "./tool-confirmation.ts";

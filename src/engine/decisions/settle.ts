@@ -1,7 +1,8 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import { clear, planClaim, type Taken } from "../calls/index.ts";
+import { clear, isPermitted, planClaim, type Taken } from "../calls/index.ts";
 import { countingFor } from "../delegations/index.ts";
 import { wordingOf, writeAnswer } from "../frames/index.ts";
+import { refundGrant } from "../grants/index.ts";
 import type { BodyOf, JournalEntry } from "../journal/index.ts";
 import {
   type CallRecord,
@@ -31,8 +32,11 @@ import { answerAgain, wasRecorded } from "./repeat.ts";
 export type Settlement =
   /** It happened, with this result. */
   | { readonly as: "succeeded"; readonly result: JsonValue }
-  /** It did not happen, or only in part; do not retry. */
-  | { readonly as: "failed"; readonly error: string }
+  /**
+   * It did not happen, or only in part; do not retry. `happened: false`: nothing of it happened, so a grant that let it
+   * run gets back what it took.
+   */
+  | { readonly as: "failed"; readonly error: string; readonly happened?: false | undefined }
   /** It did not happen; run it again, with the same key. */
   | { readonly as: "retry" };
 
@@ -109,13 +113,15 @@ function tooLate(call: CallRecord, { attempt }: SettlementInput): RefusedDecisio
 /** Is this the same person's settlement of the same attempt? */
 function isSettlement(
   call: CallRecord,
-  { as, attempt = call.attempt }: SettlementInput,
+  settlement: SettlementInput,
   by: Principal,
 ): (entry: JournalEntry) => boolean {
+  const { as, attempt = call.attempt } = settlement;
   return ({ kind, body }) =>
     kind === "call-settled" &&
     body.call === call.id &&
     body.as === as &&
+    body.happened === notHappened(settlement).happened &&
     body.attempt === attempt &&
     body.by.id === by.id;
 }
@@ -158,19 +164,22 @@ async function planEnd(
   const { settlement, last } = about;
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session).sync();
-  const happened = settlement.as === "succeeded";
+  const succeeded = settlement.as === "succeeded";
+  const said = { as: settlement.as, ...notHappened(settlement) };
+  // Who may write to the database must not fill up a grant with a call that it did not let run.
+  const refunded = said.happened === false && isPermitted(parts, call) && refundGrant(parts, draft, call);
   const answered = writeAnswer(parts, draft, {
     call,
     frame,
     // A denied call stays denied: only its own answer to the denial is unknown.
-    command: call.refused ? wordingOf(confirmation) : happened ? "settle-succeeded" : "settle-failed",
-    result: happened ? settlement.result : { error: settlement.error },
-    settled: settlementOf(settlement.as, about.decider, now),
+    command: call.refused ? wordingOf(confirmation) : succeeded ? "settle-succeeded" : "settle-failed",
+    result: succeeded ? settlement.result : { error: settlement.error },
+    settled: { ...settlementOf(said, about.decider, now), ...(refunded ? { refunded } : {}) },
     owner,
     last,
   });
   const { status } = answered.call;
-  draft.journal("call-settled", { ...settlementBody(call, settlement.as, about.decider), status });
+  draft.journal("call-settled", { ...settlementBody(call, said, about.decider), status });
   return { draft, value: { ok: true, repeated: false, session, ...answered } };
 }
 
@@ -186,8 +195,8 @@ async function planRetry(
     return { value: { ok: false, code: clearance.code, message, call: stored } };
   }
   const draft = new Draft(parts, held.now, held.session).sync();
-  draft.journal("call-settled", settlementBody(stored, "retry", decider));
-  const settled = settlementOf("retry", decider, held.now);
+  draft.journal("call-settled", settlementBody(stored, { as: "retry" }, decider));
+  const settled = settlementOf({ as: "retry" }, decider, held.now);
   // "It did not happen" also applies to the step with the unknown outcome: it runs again.
   for (const step of await parts.ledger.steps(stored.id)) {
     if (step.status === "started")
@@ -204,16 +213,25 @@ async function planRetry(
   return { draft, value: { ok: true, repeated: false, session, call } };
 }
 
-function settlementOf(as: Settlement["as"], { by, via }: Decider, at: number): SettlementRecord {
-  const { id, kind, authenticated } = by;
-  return { as, by: { id, kind, authenticated }, via, at };
+type Said = Pick<SettlementRecord, "as" | "happened">;
+
+function notHappened(settlement: Settlement): Pick<SettlementRecord, "happened"> {
+  return settlement.as === "failed" && settlement.happened === false ? { happened: false } : {};
 }
 
-function settlementBody(
-  call: CallRecord,
-  as: Settlement["as"],
-  { by, via }: Decider,
-): BodyOf<"call-settled"> {
+function settlementOf(said: Said, { by, via }: Decider, at: number): SettlementRecord {
   const { id, kind, authenticated } = by;
-  return { call: call.id, tool: call.tool, attempt: call.attempt, as, by: { id, kind, authenticated }, via };
+  return { ...said, by: { id, kind, authenticated }, via, at };
+}
+
+function settlementBody(call: CallRecord, said: Said, { by, via }: Decider): BodyOf<"call-settled"> {
+  const { id, kind, authenticated } = by;
+  return {
+    call: call.id,
+    tool: call.tool,
+    attempt: call.attempt,
+    ...said,
+    by: { id, kind, authenticated },
+    via,
+  };
 }

@@ -35,6 +35,13 @@ export function plus(one: Amount, other: Amount): Amount {
   return { units: scaled(one, places) + scaled(other, places), places };
 }
 
+/** Undefined if it would be less than nothing. */
+export function minus(one: Amount, other: Amount): Amount | undefined {
+  const places = Math.max(one.places, other.places);
+  const units = scaled(one, places) - scaled(other, places);
+  return units < 0n ? undefined : { units, places };
+}
+
 export function isMore(one: Amount, other: Amount): boolean {
   const places = Math.max(one.places, other.places);
   return scaled(one, places) > scaled(other, places);

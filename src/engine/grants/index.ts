@@ -10,6 +10,7 @@ export { grantStops } from "./grant-stops.ts";
 export { flawOfLimits, type GrantTerms, readTerms, sameLimits, tightest } from "./limits.ts";
 export { type Grant, type GrantStatus, listGrants, toGrant } from "./list.ts";
 export { hasRoomForGrant, mintGrant } from "./mint.ts";
+export { refundGrant } from "./refund.ts";
 export {
   type Revoked,
   type RevokeRefusal,

@@ -23,6 +23,8 @@ export interface Grant {
   readonly uses: number;
   /** The sums so far, as decimals, by argument. */
   readonly spent: { readonly [argument: string]: string };
+  /** How many uses were given back, because their calls did not happen. */
+  readonly refunds?: number;
   readonly mintedAt: string;
   readonly endsAt: string;
   readonly revoked?: { readonly at: string; readonly by?: string; readonly reason?: string };
@@ -60,6 +62,7 @@ export function toGrant(
   now: number,
 ): Grant {
   const { id, app, agent, tool, confirmation, limits, uses, spent, mintedAt, endsAt, revoked } = grant;
+  const { refunds } = grant;
   return {
     id,
     status: statusOf(grant, now),
@@ -73,6 +76,7 @@ export function toGrant(
     limits,
     uses,
     spent,
+    ...(refunds === undefined ? {} : { refunds }),
     mintedAt: new Date(mintedAt).toISOString(),
     endsAt: new Date(endsAt).toISOString(),
     ...(revoked === undefined ? {} : { revoked: toRevocation(revoked) }),

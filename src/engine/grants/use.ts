@@ -46,7 +46,7 @@ export async function useGrant(
   const refused: { readonly grant: string; readonly reason: string }[] = [];
   for (const grant of live) {
     const judged = waits ? WAITS : judgeUse(parts, grant, { ...asked, now: draft.now });
-    if (judged.ok) return writeUse(parts, draft, { grant, call, spent: judged.spent });
+    if (judged.ok) return writeUse(parts, draft, { grant, call, ...judged });
     refused.push({ grant: grant.id, reason: judged.reason });
   }
   if (refused.length > 0) draft.journal("grant-refused", { call: call.id, tool: call.tool, refused });
@@ -75,7 +75,12 @@ const WAITING_FOR_PERSON: ReadonlySet<CallRecord["status"]> = new Set(["waiting"
 function writeUse(
   parts: EngineParts,
   draft: Draft,
-  { grant, call, spent }: { readonly grant: GrantRecord; readonly spent: Spent } & Pick<GrantedCall, "call">,
+  {
+    grant,
+    call,
+    spent,
+    took,
+  }: { readonly grant: GrantRecord; readonly spent: Spent; readonly took: Spent } & Pick<GrantedCall, "call">,
 ): StoredGrantUse {
   const uses = grant.uses + 1;
   const after = signedGrant(parts, { ...grant, uses, spent, revision: grant.revision + 1 });
@@ -84,11 +89,11 @@ function writeUse(
   const by = givers(grant);
   draft.journal("grant-used", { grant: grant.id, call: call.id, tool: call.tool, by, uses, spent });
   const { id, requirements, requesters, escalations } = grant;
-  return { id, by, requirements, requesters, ...(escalations === undefined ? {} : { escalations }) };
+  return { id, by, took, requirements, requesters, ...(escalations === undefined ? {} : { escalations }) };
 }
 
 type UseJudged =
-  | { readonly ok: true; readonly spent: Spent }
+  | { readonly ok: true; readonly spent: Spent; readonly took: Spent }
   | { readonly ok: false; readonly reason: string };
 
 function judgeUse(
@@ -135,10 +140,11 @@ function uncovered(
   return known ? undefined : "something asks for this call that did not ask when the grant was given";
 }
 
-/** What the grant has spent with this call, or why it has not enough left. */
+/** What the grant has spent with this call, and what of it is this call's; or why it has not enough left. */
 function judgeSums({ limits, spent }: GrantRecord, { args, unparsed }: GrantedCall["call"]): UseJudged {
   // Not an object: an argument may be called `__proto__`.
   const sums = new Map<string, string>();
+  const taken = new Map<string, string>();
   for (const [argument, most] of Object.entries(limits.sum ?? {})) {
     // What the function gets is not what is stored here, so the amount is not known.
     const amount = unparsed ? undefined : amountOf(member(args, argument));
@@ -149,8 +155,9 @@ function judgeSums({ limits, spent }: GrantRecord, { args, unparsed }: GrantedCa
     if (isMore(after, limit))
       return odd(argument, `would add up to ${amountText(after)}; the most is ${most}`);
     sums.set(argument, amountText(after));
+    taken.set(argument, amountText(amount));
   }
-  return { ok: true, spent: Object.fromEntries(sums) };
+  return { ok: true, spent: Object.fromEntries(sums), took: Object.fromEntries(taken) };
 }
 
 function odd(argument: string, what: string): UseJudged {

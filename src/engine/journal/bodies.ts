@@ -136,6 +136,8 @@ export interface CallReleased extends AboutAttempt {
 
 export interface CallSettled extends AboutAttempt, ActedBy {
   readonly as: "succeeded" | "failed" | "retry";
+  /** Nothing of it happened. */
+  readonly happened?: false;
   /** What the call is now; not for a retry. */
   readonly status?: CallStatus;
 }
@@ -159,6 +161,15 @@ export interface GrantUsed extends AboutCall {
   /** With this one. */
   readonly uses: number;
   /** The sums with this call, as decimals, by argument. */
+  readonly spent: { readonly [argument: string]: string };
+}
+
+/** A call that a grant let run did not happen, so the grant got back what the call took. */
+export interface GrantRefunded extends AboutCall {
+  readonly grant: string;
+  /** Without this one. */
+  readonly uses: number;
+  /** The sums without this call, as decimals, by argument. */
   readonly spent: { readonly [argument: string]: string };
 }
 
@@ -260,6 +271,7 @@ export interface JournalBodies {
   readonly "late-result": AboutAttempt & LateEnd;
   readonly "grant-minted": GrantMinted;
   readonly "grant-used": GrantUsed;
+  readonly "grant-refunded": GrantRefunded;
   readonly "grant-refused": GrantRefused;
   readonly "grant-revoked": GrantRevoked;
   readonly "step-started": StepNoted;

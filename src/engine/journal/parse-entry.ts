@@ -63,7 +63,7 @@ function optional<T>(check: Check<T>): Optional<T> {
   return { optional: check };
 }
 
-function oneOf<const T extends string>(...values: readonly T[]): Check<T> {
+function oneOf<const T extends string | boolean>(...values: readonly T[]): Check<T> {
   return (value): value is T => values.some((known) => known === value);
 }
 
@@ -271,6 +271,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     ...aboutAttempt,
     ...actedBy,
     as: oneOf("succeeded", "failed", "retry"),
+    happened: optional(oneOf(false)),
     status: optional(callStatus),
   },
   "late-result": { ...aboutAttempt, ...lateEnd },
@@ -285,6 +286,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     endsAt: count,
   },
   "grant-used": { ...aboutCall, grant: text, by: texts, uses: count, spent: textsByName },
+  "grant-refunded": { ...aboutCall, grant: text, uses: count, spent: textsByName },
   "grant-refused": {
     ...aboutCall,
     refused: listOf(shaped<GrantRefused["refused"][number]>({ grant: text, reason: text })),

@@ -67,6 +67,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "late-result": ofCall,
   "grant-minted": ofMint,
   "grant-used": ofCall,
+  "grant-refunded": ofCall,
   "grant-refused": ofCall,
   "grant-revoked": ({ tool }) => ({ tool }),
   "step-started": ofCall,

@@ -21,6 +21,8 @@ export interface GrantUse {
 
 /** The use as it is stored with the call: who may settle the call, as the grant says, also when that is long over. */
 export interface StoredGrantUse extends GrantUse {
+  /** What the call took of the grant's sums, as decimals, by argument. */
+  readonly took: { readonly [argument: string]: string };
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
   readonly escalations?: readonly Escalation[];
@@ -63,6 +65,8 @@ export interface GrantRecord {
   readonly uses: number;
   /** The sums so far, as decimals, by argument. */
   readonly spent: { readonly [argument: string]: string };
+  /** How many uses were given back, because their calls did not happen. */
+  readonly refunds?: number;
   /** Counts its changes: a change names the one that it was judged on. */
   readonly revision: number;
   readonly revoked?: GrantRevocation;

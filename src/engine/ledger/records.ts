@@ -160,6 +160,10 @@ export interface CallRecord {
 /** Who settled an unknown call, how, and when. */
 export interface SettlementRecord {
   readonly as: "succeeded" | "failed" | "retry";
+  /** Nothing of it happened. */
+  readonly happened?: false;
+  /** What it took of its grant was given back. */
+  readonly refunded?: true;
   readonly by: Pick<Principal, "id" | "kind" | "authenticated">;
   readonly via: string;
   readonly at: number;

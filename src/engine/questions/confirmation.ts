@@ -145,6 +145,10 @@ export interface ConfirmationSighting {
 /** Who settled an unknown call, when, and how it was sent. `retry`: it was run again. */
 export interface ConfirmationSettlement {
   readonly as: "succeeded" | "failed" | "retry";
+  /** Nothing of it happened. */
+  readonly happened?: false;
+  /** What it took of its grant was given back. */
+  readonly refunded?: true;
   readonly by: Pick<Principal, "id" | "kind" | "authenticated">;
   readonly via: string;
   readonly at: string;

@@ -6,7 +6,7 @@ import {
   ruleOfSettling,
   type SessionRecord,
 } from "../../engine/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
 import type { SettlementBody } from "../schemas/inputs.ts";
@@ -75,7 +75,7 @@ async function settle(
   const note = await bindKey(context, engine.ledger, {
     principal,
     route: about.route,
-    said: { ...about.body, attempt: about.body.attempt ?? null },
+    said: saidIn(about.body),
     note: { attempt: about.call.attempt },
   });
   const attempt = about.body.attempt ?? Number(note["attempt"]);
@@ -86,4 +86,11 @@ async function settle(
   );
   if (!outcome.ok) throw toError(outcome);
   return outcome.call;
+}
+
+function saidIn(body: SettlementBody): JsonObject {
+  const attempt = body.attempt ?? null;
+  if (body.as !== "failed") return { ...body, attempt };
+  const { as, error, happened } = body;
+  return { as, error, attempt, ...(happened === undefined ? {} : { happened }) };
 }

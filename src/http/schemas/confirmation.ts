@@ -93,6 +93,11 @@ const sighting = z.object({
 const settlement = z
   .object({
     as: z.enum(["succeeded", "failed", "retry"]),
+    happened: z.literal(false).optional().openapi({ description: "Nothing of it happened." }),
+    refunded: z
+      .literal(true)
+      .optional()
+      .openapi({ description: "What it took of its grant was given back." }),
     by: z.object({ id: z.string(), kind: z.string(), authenticated: z.boolean() }),
     via: z.string(),
     at: time,

@@ -18,6 +18,10 @@ export const grantSchema: z.ZodType = z
     spent: z
       .record(z.string(), z.string())
       .openapi({ description: "The sums so far, as decimals, by argument." }),
+    refunds: z
+      .int()
+      .optional()
+      .openapi({ description: "How many uses were given back, because their calls did not happen." }),
     mintedAt: z.iso.datetime(),
     endsAt: z.iso.datetime(),
     revoked: z

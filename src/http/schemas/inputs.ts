@@ -85,7 +85,12 @@ export const emptyBodySchema: z.ZodType<object> = z.strictObject({}).openapi("No
  */
 export type SettlementBody =
   | { readonly as: "succeeded"; readonly result: JsonValue; readonly attempt?: number | undefined }
-  | { readonly as: "failed"; readonly error: string; readonly attempt?: number | undefined }
+  | {
+      readonly as: "failed";
+      readonly error: string;
+      readonly happened?: false | undefined;
+      readonly attempt?: number | undefined;
+    }
   | { readonly as: "retry"; readonly attempt: number };
 
 const attempt = z.int().min(0).openapi({
@@ -98,6 +103,10 @@ export const settlementBodySchema: z.ZodType<SettlementBody> = z
     z.strictObject({
       as: z.literal("failed"),
       error: z.string().min(1).max(REASON),
+      happened: z.literal(false).optional().openapi({
+        description:
+          "False: nothing of it happened, not even in part. What the call took of a grant is given back.",
+      }),
       attempt: attempt.optional(),
     }),
     z.strictObject({ as: z.literal("retry"), attempt }),

@@ -156,6 +156,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "late-result": nothing,
   "grant-minted": nothing,
   "grant-used": nothing,
+  "grant-refunded": nothing,
   "grant-refused": nothing,
   "grant-revoked": nothing,
   "step-started": nothing,

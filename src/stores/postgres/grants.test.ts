@@ -12,7 +12,7 @@ const resources = useResources();
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterAll(() => void vi.useRealTimers());
 
-test("whatever is granted, used, revoked and restarted, a grant has what the model says is left", async () => {
+test("whatever is granted, used, lost, settled, revoked and restarted, a grant has what the model says is left", async () => {
   const compared = compareWithModel(
     async () => {
       const [clock, database] = [new ManualClock(), new DatabaseClock()];

@@ -58,6 +58,7 @@ export function UnknownPage(): ReactNode {
               owner={call.owner}
               startedAt={call.startedAt}
               attempt={call.attempt}
+              isGranted={call.grant !== undefined}
               send={(settlement, key) =>
                 ask(client.calls.settle(call.id, settlement, { idempotencyKey: key }))
               }

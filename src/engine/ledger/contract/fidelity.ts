@@ -66,6 +66,7 @@ const call: Required<CallRecord> = {
   grant: {
     id: "s1.grant-g",
     by: ["ana", "Ž"],
+    took: JSON.parse('{"__proto__":"0.1"}') as { [argument: string]: string },
     requirements: oneApproval({ roles: ["boss"] }),
     requesters: ["ana", "Ž"],
     escalations: [{ at: 13, to: { roles: ["cfo"] }, group: "cfo", fills: [0], reached: false }],
@@ -191,6 +192,7 @@ const grant: Required<GrantRecord> = {
   endsAt: 20,
   uses: 1,
   spent: JSON.parse('{"__proto__":"0.1","amount":"0.2"}') as { [argument: string]: string },
+  refunds: 1,
   revision: 2,
   revoked: {
     at: 16,

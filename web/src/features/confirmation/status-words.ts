@@ -44,6 +44,9 @@ const SETTLED = {
 } as const;
 
 /** Who said what had become of a call whose outcome was unknown. */
-export function settlementSentence({ as, by, via }: NonNullable<Confirmation["settlement"]>): string {
-  return `Settled by ${by.id} (${via}${by.authenticated ? "" : ", unauthenticated"}): ${SETTLED[as]}.`;
+export function settlementSentence(settlement: NonNullable<Confirmation["settlement"]>): string {
+  const { as, happened, refunded, by, via } = settlement;
+  const what = happened === false ? "nothing of it happened" : SETTLED[as];
+  const back = refunded === true ? " What it took was given back to its grant." : "";
+  return `Settled by ${by.id} (${via}${by.authenticated ? "" : ", unauthenticated"}): ${what}.${back}`;
 }

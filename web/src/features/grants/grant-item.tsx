@@ -17,6 +17,7 @@ export function GrantItem({
   readonly onRevoked: () => void;
 }): ReactNode {
   const { id, tool, agent, app, session, user, by, limits, uses, spent, endsAt, confirmation } = grant;
+  const { refunds } = grant;
   const [isSending, setSending] = useState(false);
   const revoke = async (): Promise<void> => {
     setSending(true);
@@ -48,6 +49,7 @@ export function GrantItem({
             · <Words text={name} maxLength={60} /> {Object.hasOwn(spent, name) ? spent[name] : "0"} of {most}
           </span>
         ))}
+        {refunds === undefined ? null : ` · ${refunds} given back, because they did not happen`}
         {" · ends "}
         <At at={endsAt} />
       </p>

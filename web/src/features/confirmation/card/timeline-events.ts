@@ -42,7 +42,11 @@ const LINES: { readonly [kind: string]: Line } = {
   "call-expired": plain("The tool was told of the expiry"),
   "call-cancelled": toned("plain", (body) => `The call was cancelled${because(body)}`),
   "call-unknown": toned("warn", (body) => `The outcome became unknown${because(body)}`),
-  "call-settled": toned("warn", (body) => `Settled${by(body)} as ${word(body, "as")}`),
+  "call-settled": toned(
+    "warn",
+    (body) =>
+      `Settled${by(body)} as ${word(body, "as")}${body["happened"] === false ? ": nothing happened" : ""}`,
+  ),
   "call-released": toned("plain", (body) => `Released${because(body)}`),
   "late-result": toned("warn", () => "A late result arrived"),
   "step-started": toned("plain", (body) => `Step “${word(body, "step")}” started`),

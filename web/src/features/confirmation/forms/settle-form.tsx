@@ -15,6 +15,8 @@ export interface SettleFormProps {
   readonly what: string;
   /** Running it again takes a deliberate act, as approving it did. */
   readonly isHold?: boolean;
+  /** It ran under a grant, which allows one run and gets back what did not happen. */
+  readonly isGranted?: boolean;
   readonly owner: CallOwner | undefined;
   readonly startedAt: string | undefined;
   /** The attempt whose end is not known; none if it never began. */
@@ -26,12 +28,14 @@ export interface SettleFormProps {
 const CHOICES = {
   succeeded: "It happened",
   failed: "It did not happen, or only in part: do not retry",
+  undone: "Nothing of it happened: give back what it took of its grant",
   retry: "It did not happen: run it again",
 } as const;
 type Choice = keyof typeof CHOICES;
 const VERBS: Readonly<Record<Choice, string>> = {
   succeeded: "Settling as succeeded:",
   failed: "Settling as failed:",
+  undone: "Settling as not happened:",
   retry: "Running again:",
 };
 
@@ -53,7 +57,11 @@ export function SettleForm(props: SettleFormProps): ReactNode {
         <OwnerFacts owner={owner} /> Check the system that it changes, then record what you found.
       </p>
       <fieldset className="lockable" role="presentation" disabled={settling.isLocked}>
-        <Choices chosen={choice} onChoose={settling.choose} />
+        <Choices
+          chosen={choice}
+          without={props.isGranted === true ? "retry" : "undone"}
+          onChoose={settling.choose}
+        />
         <Told choice={choice} text={text} onType={settling.type} />
         {choice === "retry" ? (
           <p className="notice notice-warn" role="note">
@@ -136,14 +144,16 @@ function SettleButton({
 
 interface ChoicesProps {
   readonly chosen: Choice | undefined;
+  readonly without: Choice;
   readonly onChoose: (choice: Choice) => void;
 }
 
-function Choices({ chosen, onChoose }: ChoicesProps): ReactNode {
+function Choices({ chosen, without, onChoose }: ChoicesProps): ReactNode {
+  const choices = (Object.keys(CHOICES) as Choice[]).filter((choice) => choice !== without);
   return (
     <fieldset className="choices">
       <legend className="sr-only">What happened?</legend>
-      {(Object.keys(CHOICES) as Choice[]).map((choice) => (
+      {choices.map((choice) => (
         <label key={choice}>
           <input
             type="radio"
@@ -166,7 +176,7 @@ interface ToldProps {
 }
 
 function Told({ choice, text, onType }: ToldProps): ReactNode {
-  if (choice !== "succeeded" && choice !== "failed") return null;
+  if (choice === undefined || choice === "retry") return null;
   return (
     <label className="field">
       <span className="label">
@@ -190,7 +200,9 @@ function OwnerFacts({ owner }: { readonly owner: CallOwner | undefined }): React
 
 function settleOff(choice: Choice | undefined, text: string): string | undefined {
   if (choice === undefined) return "First choose what happened.";
-  return choice === "failed" && text.trim() === "" ? "Say what went wrong." : undefined;
+  return (choice === "failed" || choice === "undone") && text.trim() === ""
+    ? "Say what went wrong."
+    : undefined;
 }
 
 function toSettlement(choice: Choice, text: string): SettlementInput {
@@ -199,6 +211,8 @@ function toSettlement(choice: Choice, text: string): SettlementInput {
       return { as: "retry" };
     case "failed":
       return { as: "failed", error: text.trim() };
+    case "undone":
+      return { as: "failed", error: text.trim(), happened: false };
     case "succeeded":
       return { as: "succeeded", result: readResult(text.trim()) };
   }
