@@ -17,6 +17,14 @@ interface IndexedRule {
 
 const MOST_KEPT = 1_000;
 
+/** The names by which rules are found. */
+interface Names {
+  readonly tool: string;
+  readonly app: string;
+  readonly agent: string;
+  readonly server: string;
+}
+
 /**
  * Finds the rules that are about a call. Which rules fit a tool of an app is found once, and remembered; only what can
  * differ from call to call is compared each time.
@@ -24,6 +32,8 @@ const MOST_KEPT = 1_000;
 export class RuleIndex {
   readonly #rules: readonly IndexedRule[];
   readonly #kept = new Map<string, readonly IndexedRule[]>();
+  /** A call is judged when it is asked about, and again when it starts. */
+  #last: (Names & { readonly found: readonly IndexedRule[] }) | undefined;
 
   constructor(rules: readonly PolicyRule[]) {
     this.#rules = rules.map(toIndexed);
@@ -40,6 +50,15 @@ export class RuleIndex {
   #places(call: PolicyCall): readonly IndexedRule[] {
     const { tool, app, agent } = call;
     const server = serverOf(call);
+    const last = this.#last;
+    if (last?.tool === tool && last.app === app && last.agent === agent && last.server === server)
+      return last.found;
+    const found = this.#find({ tool, app, agent, server });
+    this.#last = { tool, app, agent, server, found };
+    return found;
+  }
+
+  #find({ tool, app, agent, server }: Names): readonly IndexedRule[] {
     const key = JSON.stringify([tool, app, agent, server]);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;

@@ -23,8 +23,11 @@ test("a replay says how many calls it judged, in the singular and the plural", (
   expect(told({ calls: 2 })).toEqual(["2 calls of the last 30d judged by new.yaml: nothing would change."]);
 });
 
+function ids(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `c${index}`);
+}
+
 test("a replay says only what would change, and which calls the ids are", () => {
-  const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `c${index}`);
   expect(
     told({
       calls: 90,

@@ -94,7 +94,8 @@ async function judgeTool(tool: LiveTool | undefined, about: StoredCall): Promise
   if (tool.definitionDigest !== call.definitionDigest) {
     return blocked("definition-changed", `the tool ${call.tool} has changed since it was shown`, tool);
   }
-  const denial = await tool.denies?.(about);
+  const judged = tool.denies?.(about);
+  const denial = judged instanceof Promise ? await judged : judged;
   return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
 }
 

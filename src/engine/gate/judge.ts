@@ -7,7 +7,7 @@ import type { Definitions } from "./definitions.ts";
 import type { AuthorGate, GatedTool } from "./gated-tool.ts";
 import type { EntryPoint, Policy, PolicyCall, PolicySource } from "./policy.ts";
 import type { PolicyTexts } from "./policy-texts.ts";
-import { opinionOf } from "./policy-verdicts.ts";
+import { denialBy, opinionOf } from "./policy-verdicts.ts";
 import { type Ruling, rule, type Verdict } from "./verdict.ts";
 
 /** What the calls of one entry point are judged with. */
@@ -71,9 +71,7 @@ export async function judge(
   );
   const { policies } = rules;
   const ruled =
-    policies.length === 0
-      ? NO_OPINIONS
-      : await opinionsOf(rules, { tool, args: parsed.args, subject }, "confirm");
+    policies.length === 0 ? NO_OPINIONS : await opinionsOf(rules, { tool, args: parsed.args, subject });
   const { notes } = ruled;
   return {
     ...rule([...authors, ...ruled.verdicts, ...hooks]),
@@ -82,14 +80,25 @@ export async function judge(
 }
 
 /** The reason of a policy that now denies this stored call, if any. A policy that throws denies. */
-export async function denialOf(
+export function denialOf(
   rules: GateRules,
   tool: GatedTool,
   about: StoredCall,
-): Promise<string | undefined> {
-  const { args } = about.call;
-  const { verdicts } = await opinionsOf(rules, { tool, args, subject: storedSubject(about) }, "deny");
-  return verdicts.find(({ outcome }) => outcome === "deny")?.why;
+): string | undefined | Promise<string | undefined> {
+  const call = { tool, args: about.call.args, subject: storedSubject(about) };
+  const state = stateFor(rules, call);
+  return state instanceof Promise
+    ? state.then((read) => denialIn(rules, call, read))
+    : denialIn(rules, call, state);
+}
+
+function denialIn(rules: GateRules, call: RuledCall, state: JsonObject): string | undefined {
+  const described = describe(rules, call, state);
+  for (const policy of rules.policies) {
+    const denial = denialBy(policy, described);
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
 }
 
 /** Which call a stored one is. */
@@ -131,25 +140,25 @@ interface Opinions {
 
 const NO_OPINIONS: Opinions = { verdicts: [], notes: [] };
 
-async function opinionsOf(
-  rules: GateRules,
-  call: RuledCall,
-  otherwise: "confirm" | "deny",
-): Promise<Opinions> {
-  const { policies } = rules;
-  if (policies.length === 0) return NO_OPINIONS;
-  const { key } = call.subject.session;
-  // Without an await in between if the state is not needed: a file that is read again could need it.
-  const state = key === undefined || !policies.some(needsState) ? {} : await rules.state(key);
-  const described = describe(rules, call, state);
-  const opinions = policies.map((policy) => opinionOf(policy, described, otherwise));
+async function opinionsOf(rules: GateRules, call: RuledCall): Promise<Opinions> {
+  const read = stateFor(rules, call);
+  const described = describe(rules, call, read instanceof Promise ? await read : read);
+  const opinions = rules.policies.map((policy) => opinionOf(policy, described, "confirm"));
   for (const { note, text } of opinions) {
-    if (note?.version !== undefined && text !== undefined) await rules.policyTexts.keep(note.version, text);
+    if (note?.version === undefined || text === undefined) continue;
+    const keeping = rules.policyTexts.keep(note.version, text);
+    if (keeping !== undefined) await keeping;
   }
   return {
     verdicts: opinions.flatMap(({ verdicts }) => verdicts),
     notes: opinions.flatMap(({ note }) => note ?? []),
   };
+}
+
+/** Not a promise if the state is not needed: a file that is read again in between could need it. */
+function stateFor(rules: GateRules, { subject }: RuledCall): JsonObject | Promise<JsonObject> {
+  const { key } = subject.session;
+  return key === undefined || !rules.policies.some(needsState) ? {} : rules.state(key);
 }
 
 function needsState(policy: Policy | PolicySource): boolean {

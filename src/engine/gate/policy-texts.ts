@@ -11,8 +11,12 @@ export class PolicyTexts {
     this.#ledger = ledger;
   }
 
-  async keep(version: string, text: string): Promise<void> {
-    if (this.#kept.has(version)) return;
+  /** Undefined if it is stored: a promise would cost every call a turn of the event loop. */
+  keep(version: string, text: string): Promise<void> | undefined {
+    return this.#kept.has(version) ? undefined : this.#store(version, text);
+  }
+
+  async #store(version: string, text: string): Promise<void> {
     // Another process may have stored it first; the same version is the same text.
     if ((await this.#ledger.items.get(KIND, version)) === undefined)
       await this.#ledger.items.put({ kind: KIND, id: version, value: text }, 0);

@@ -3,7 +3,7 @@ import { errorText } from "../common/index.ts";
 import { flawOfLimits } from "../grants/index.ts";
 import type { AppliedRule, PolicyNote } from "../ledger/index.ts";
 import { oneApproval } from "../people/index.ts";
-import { checkAsking } from "./asking-options.ts";
+import { type AskingOptions, checkAsking } from "./asking-options.ts";
 import type { Policy, PolicyCall, PolicySource, PolicyVerdict } from "./policy.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -18,6 +18,7 @@ export interface PolicyOpinion {
 
 const OUTCOMES: ReadonlySet<unknown> = new Set<PolicyVerdict["outcome"]>(["allow", "confirm", "deny"]);
 const SILENT: PolicyOpinion = { verdicts: [] };
+const NOTHING: readonly PolicyVerdict[] = [];
 
 /**
  * What a policy says about a call. If it throws, or returns something that is no verdict (a promise, a misspelt
@@ -33,12 +34,17 @@ export function opinionOf(
   const given = verdictsOf(policy, call, otherwise);
   const { version, text } = source ?? {};
   if (given.length === 0) return SILENT;
-  const verdicts = given.filter(({ observe }) => observe !== true).map(toVerdict);
   return {
-    verdicts,
+    verdicts: given.flatMap((verdict) => (verdict.observe === true ? [] : [toVerdict(verdict)])),
     note: { ...(version === undefined ? {} : { version }), rules: given.map(toApplied) },
     ...(text === undefined ? {} : { text }),
   };
+}
+
+/** The reason of a policy that denies the call, if it does. One that throws denies. */
+export function denialBy(policy: Policy | PolicySource, call: PolicyCall): string | undefined {
+  const given = verdictsOf(policy, call, "deny");
+  return given.find(({ outcome, observe }) => outcome === "deny" && observe !== true)?.reason;
 }
 
 function verdictsOf(
@@ -48,8 +54,9 @@ function verdictsOf(
 ): readonly PolicyVerdict[] {
   try {
     const said = typeof policy === "function" ? policy(call) : policy.judge(call);
-    if (said === undefined) return [];
-    return [said].flat().map((verdict) => checked(verdict, otherwise));
+    if (said === undefined) return NOTHING;
+    const all: readonly PolicyVerdict[] = Array.isArray(said) ? said : [said];
+    return all.map((verdict) => checked(verdict, otherwise));
   } catch {
     return [{ outcome: otherwise, reason: "a policy rule failed" }];
   }
@@ -60,21 +67,35 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
   if (!OUTCOMES.has(outcome)) return { outcome: otherwise, reason: "a policy rule gave no verdict" };
   const why = typeof reason === "string" ? reason : "a policy rule";
   const flaw = outcome === "confirm" && otherwise === "confirm" ? flawOf(verdict, why) : undefined;
-  return flaw === undefined ? { ...verdict, reason: why } : { outcome: "deny", reason: flaw };
+  if (flaw !== undefined) return { outcome: "deny", reason: flaw };
+  return why === reason ? verdict : { ...verdict, reason: why };
+}
+
+const TERMS = [
+  "approvers",
+  "requirements",
+  "escalate",
+  "denials",
+  "expiresInMs",
+  "amendable",
+  "grants",
+  "notify",
+] as const satisfies readonly (keyof PolicyVerdict)[];
+
+/** Without terms, none can be odd. */
+function isBare(verdict: PolicyVerdict): boolean {
+  return TERMS.every((term) => verdict[term] === undefined);
 }
 
 // Other approvers would be people whom the rule did not name, and without approvers the card would wait forever.
 function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
+  if (isBare(verdict)) return undefined;
   const what = `The policy rule "${rule}"`;
-  const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1 } = verdict;
+  const { requirements = [], escalate = [], denials = 1 } = verdict;
   try {
     const odd = oddTerm(verdict);
     if (odd !== undefined) return `${what} has ${odd}.`;
-    checkAsking(what, {
-      ...(approvers === undefined ? {} : { approvers }),
-      ...(expiresInMs === undefined ? {} : { expiresInMs }),
-      ...(amendable === undefined ? {} : { amendable }),
-    });
+    checkAsking(what, askingIn(verdict));
     for (const { from } of requirements) checkAsking(what, { approvers: from });
     for (const { to } of escalate) checkAsking(what, { approvers: to });
     const counts = [
@@ -87,6 +108,14 @@ function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
   } catch (error) {
     return errorText(error);
   }
+}
+
+function askingIn({ approvers, expiresInMs, amendable }: PolicyVerdict): AskingOptions {
+  return {
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(amendable === undefined ? {} : { amendable }),
+  };
 }
 
 // A policy may be plain JavaScript.
