@@ -4,13 +4,11 @@ import {
   decodeAskUserResponse,
   decodeDecisionData,
   decodeToolApprovalResponse,
-  type JsonObject,
-  member,
   type Parsed,
 } from "../../protocol/index.ts";
 import { toAnswersPayload } from "../../runtime/index.ts";
 import { askOf, type Incoming, pausesOf, refused } from "../messages/index.ts";
-import { type Shown, shownAs } from "../tasks/index.ts";
+import { shownAs } from "../tasks/index.ts";
 
 /** An answer, in whichever form. */
 export type Answer = Exclude<Incoming, { kind: "words" }>;
@@ -19,14 +17,14 @@ export type Answer = Exclude<Incoming, { kind: "words" }>;
 export interface Asked {
   /** All that is open in the task. */
   readonly open: readonly ConfirmationWithCall[];
-  /** What was shown of the task in the older form. */
-  readonly shown: Shown;
+  /** What the task's latest `input-required` message showed, by `shownAs`, where one was given in the older form. */
+  readonly shown: readonly string[];
 }
 
 /**
  * The decisions of an answer. Throws, and decides nothing, unless it matches exactly what is open: the extension's
- * payload decides the current request, every id once; a batch of the older form decides what was last shown, if it is
- * still open, and a bare word only what was shown first; ADK responses decide the ids that they name.
+ * payload decides the current request, every id once; the older form decides what was last shown, if it is still open;
+ * ADK responses decide the ids that they name.
  */
 export function readAnswer(answer: Answer, { open, shown }: Asked): readonly DecisionInput[] {
   if (open.length === 0) throw refused("malformed-decision", "The task does not wait for a decision.");
@@ -56,39 +54,28 @@ function readHitl(payload: unknown, open: Asked["open"]): readonly DecisionInput
   );
 }
 
-// The older form names a question only by its call, and decides the first one of a call. A bare word names nothing: it
-// counts only for the first questions of a task, because a page may still show them when others are open.
-function readDecisionData(data: JsonObject, { open, shown }: Asked): readonly DecisionInput[] {
+// The older form names no question, or only its call: it decides only what was shown, and only the first question of a
+// call.
+function readDecisionData(data: unknown, { open, shown }: Asked): readonly DecisionInput[] {
   const questions = open.map(({ confirmation: { id, round }, call }) => ({
     id,
     callId: call.wireId,
     ...(round === 0 ? {} : { later: true as const }),
   }));
-  if (!isOpen(shown.last, open)) {
+  const isAsShown =
+    shown.length === open.length && open.every(({ confirmation }) => shown.includes(shownAs(confirmation)));
+  if (!isAsShown) {
     throw refused(
       "stale-version",
       "The task's questions have changed since you read them. Get the task and answer again.",
     );
   }
   const decisions = valueOf(decodeDecisionData(data, questions)) ?? [];
-  const isBare = member(data, "decision_type") !== "batch";
-  if (isBare && !isOpen(shown.first, open)) {
-    throw refused(
-      "stale-version",
-      "The task has asked something else before, and your answer does not say what it is for. Answer with a batch that names each call, or use the extension.",
-    );
-  }
   return decisions.map(({ callId: _call, ...decision }) => {
     const shownVersion = open.find(({ confirmation: { id } }) => id === decision.id)?.confirmation
       .shownVersion;
     return shownVersion === undefined ? decision : { ...decision, version: shownVersion };
   });
-}
-
-function isOpen(shown: readonly string[], open: Asked["open"]): boolean {
-  return (
-    shown.length === open.length && open.every(({ confirmation }) => shown.includes(shownAs(confirmation)))
-  );
 }
 
 function readAdk(

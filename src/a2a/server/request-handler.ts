@@ -26,7 +26,6 @@ import {
   readTask,
   rememberShown,
   startedTask,
-  type TaskForm,
   type TaskRef,
   type TaskView,
   toTask,
@@ -103,7 +102,9 @@ export class RequestHandler implements A2ARequestHandler {
       const { views, ...page } = await listTasks(ledger, owner, request);
       const tasks: Task[] = [];
       for (const view of views) {
-        const task = await this.#show(view, request.historyLength ?? 0);
+        // Not remembered as shown: a bare word is only for a task that was read by itself.
+        const { optedIn } = this.#caller;
+        const task = toTask(view, { optedIn, historyLength: request.historyLength ?? 0 });
         tasks.push(request.includeArtifacts === true ? task : { ...task, artifacts: [] });
       }
       return { tasks, ...page };
@@ -222,9 +223,9 @@ export class RequestHandler implements A2ARequestHandler {
 
   async #show(view: TaskView, historyLength?: number): Promise<Task> {
     const { ledger } = await this.#engine();
-    const form: TaskForm = { optedIn: this.#caller.optedIn, historyLength };
-    if (!form.optedIn && view.phase === "waiting") await rememberShown(ledger, view);
-    return toTask(view, form);
+    const { optedIn } = this.#caller;
+    if (!optedIn && view.phase === "waiting") await rememberShown(ledger, view);
+    return toTask(view, { optedIn, historyLength });
   }
 
   async *#stream(

@@ -8,6 +8,6 @@ export { cancelTask } from "./cancel-task.ts";
 export { type Following, followTask, untilChanged, untilPaused } from "./follow.ts";
 export { listTasks } from "./list-tasks.ts";
 export { readTask, type TaskView } from "./read-task.ts";
-export { rememberShown, type Shown, shownAs, shownIn } from "./shown.ts";
+export { rememberShown, shownAs, shownIn } from "./shown.ts";
 export { parseTaskId, startedTask, type TaskRef, taskIdOf } from "./task-id.ts";
 export { type TaskForm, toTask } from "./to-task.ts";
