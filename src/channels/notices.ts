@@ -64,6 +64,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "session-deleted": undefined,
   "session-pruned": undefined,
   "retention-run": undefined,
+  "journal-archived": undefined,
   "person-erased": undefined,
 };
 const CURRENT_ONLY: ReadonlySet<NoticeType> = new Set(["confirmation.voted", "call.ended"]);

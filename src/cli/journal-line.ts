@@ -147,6 +147,10 @@ const LINES: EntryTable<Line> = {
   "session-deleted": who,
   "session-pruned": nothing,
   "person-erased": ({ by, person, sessions }) => ({ who: by.id, as: `${person}, ${sessions} sessions` }),
+  "journal-archived": ({ by, file, sessions }) => ({
+    who: by.id,
+    as: `${sessions} sessions archived in file ${file}`,
+  }),
   "retention-run": ({ by, erased, held }) => ({ who: by.id, as: `${erased} sessions erased, ${held} held` }),
 };
 

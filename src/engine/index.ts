@@ -1,3 +1,5 @@
+export type { ArchiveFile, ArchiveVerification, NamedLines } from "./archives/index.ts";
+export { besideLedger, verifyArchives } from "./archives/index.ts";
 export { type Fault, findSessionKey, type SessionVerification, type Verification } from "./audit/index.ts";
 export {
   type CallerBody,
@@ -336,19 +338,18 @@ export {
   type Usage,
   withdrawTurn,
 } from "./questions/index.ts";
-export {
-  type ErasedPerson,
-  erasePerson,
-  type PersonalItems,
-  type PersonErased,
-  type Planned,
-  planRetention,
-  type RetentionReport,
-  type RetentionRules,
-  type RetentionRun,
-  readProgress,
-  runRetention,
+export type {
+  ArchiveFolder,
+  ArchiveRun,
+  ErasedPerson,
+  PersonalItems,
+  PersonErased,
+  Planned,
+  RetentionReport,
+  RetentionRules,
+  RetentionRun,
 } from "./retention/index.ts";
+export { erasePerson, planRetention, readProgress, runArchive, runRetention } from "./retention/index.ts";
 export {
   type CallPlan,
   checkMessage,

@@ -4,6 +4,7 @@
  * a run does, and that it is alone, is decided in `engine/retention`.
  */
 
+export { archiveFileLines, archiveFolder } from "./archive-folder.ts";
 export { PERSONAL_ITEMS } from "./personal-items.ts";
 export { parseRetention, type RetentionSettings } from "./rules-file.ts";
 export { type ScheduleListener, scheduleRetention } from "./schedule.ts";

@@ -124,6 +124,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "gate",
     "callers",
     "audit",
+    "archives",
     "retention",
     "statistics",
     "process",

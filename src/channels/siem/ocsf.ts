@@ -36,6 +36,7 @@ const KINDS: { readonly [kind in JournalKind]?: Classified } = {
   "session-pruned": { activity: "delete" },
   "person-erased": { activity: "delete" },
   "retention-run": { activity: "delete" },
+  "journal-archived": { activity: "create" },
 };
 
 /** The record as an event of the Open Cybersecurity Schema Framework. All that it says is in `unmapped`. */

@@ -113,6 +113,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./audit/head.ts").then(({ auditHead }) => auditHead),
   },
   {
+    name: "audit archive",
+    summary: "write the journal of old sessions into files",
+    load: () => import("./audit/archive.ts").then(({ auditArchive }) => auditArchive),
+  },
+  {
     name: "audit log",
     summary: "print the journal, oldest record first",
     load: () => import("./audit/log.ts").then(({ auditLog }) => auditLog),

@@ -6,6 +6,7 @@
  * Verification reads the ledger and trusts none of it.
  */
 
+export { type ChainCheck, ChainWalk } from "./chain-walk.ts";
 export { type AuditParts, headText, type KnownSeal, seal } from "./checkpoints.ts";
 export { findSessionKey } from "./find-session.ts";
 export { type PruneListener, prune } from "./prune.ts";

@@ -15,6 +15,16 @@ export function bodyDigest(key: Uint8Array, text: string): string {
   return hash("sha256", prefixesOf(key).body + text, "base64url");
 }
 
+/** What bodies are digested with, for whoever checks them without the ledger. Tells nothing of the key. */
+export function bodyDigestPrefix(key: Uint8Array): string {
+  return prefixesOf(key).body;
+}
+
+/** The digest of a body, by what {@link bodyDigestPrefix} gave. */
+export function bodyDigestAfter(prefix: string, text: string): string {
+  return hash("sha256", prefix + text, "base64url");
+}
+
 /**
  * What is put before what is hashed: of fixed length, and secret. An HMAC costs five times as much. The key only has to
  * keep a short text from being guessed; it authenticates nothing, because whoever can write to the database can read it.

@@ -7,7 +7,14 @@
 
 export { type Clock, jitter, systemClock } from "./clock.ts";
 export { copyJson, throughJson } from "./copy-json.ts";
-export { bodyDigest, definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
+export {
+  bodyDigest,
+  bodyDigestAfter,
+  bodyDigestPrefix,
+  definitionDigest,
+  type ToolDefinition,
+  valueDigest,
+} from "./digest.ts";
 export { erasedUser } from "./erased-user.ts";
 export { errorText } from "./error-text.ts";
 export { hmac } from "./hmac.ts";

@@ -299,6 +299,12 @@ export interface JournalBodies {
     readonly erased: number;
     readonly held: number;
   };
+  /** So many sessions were written into an archive file; the seal is the one at its end. */
+  readonly "journal-archived": ActedBy & {
+    readonly file: number;
+    readonly seal: string;
+    readonly sessions: number;
+  };
 }
 
 export type JournalKind = keyof JournalBodies;

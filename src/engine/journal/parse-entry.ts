@@ -316,6 +316,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   "session-pruned": { before: count, erased: count, tools: optional(texts) },
   "person-erased": { ...actedBy, person: text, sessions: count, items: count, left: count },
   "retention-run": { ...actedBy, rules: text, erased: count, held: count },
+  "journal-archived": { ...actedBy, file: count, seal: text, sessions: count },
 };
 
 /** Is this a kind that this version writes? */

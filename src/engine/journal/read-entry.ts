@@ -83,6 +83,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "session-deleted": nothing,
   "session-pruned": nothing,
   "retention-run": nothing,
+  "journal-archived": nothing,
   "person-erased": nothing,
 };
 

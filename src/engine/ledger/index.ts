@@ -72,6 +72,7 @@ export type {
   JournalRecord,
   LogRow,
   PolicyNote,
+  Remains,
   SessionRecord,
   SettlementRecord,
   Shown,

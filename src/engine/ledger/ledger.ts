@@ -15,7 +15,7 @@ import type {
   UnknownCallsRequest,
 } from "./lists.ts";
 import type { Owners } from "./owners.ts";
-import type { CallRecord, FrameRecord, SessionRecord, StepRecord } from "./records.ts";
+import type { CallRecord, FrameRecord, Remains, SessionRecord, StepRecord } from "./records.ts";
 
 /** How this process uses its database connections, and how often it retried. */
 export interface LedgerStats {
@@ -135,6 +135,13 @@ export interface Ledger {
    * have a next page.
    */
   idleSessions(before: number, page?: PageRequest): Promise<Page<string>>;
+  /**
+   * Sessions untouched since `before` in which nothing is open, deleted ones included, by key. A page may be short or
+   * empty and still have a next page.
+   */
+  finishedSessions(before: number, page?: PageRequest): Promise<Page<SessionRecord>>;
+  /** What an erasure leaves, or would leave, of a session's calls and confirmations. */
+  remains(session: string): Promise<Remains>;
   /** Every session, deleted ones included, by key. */
   allSessions(page?: PageRequest): Promise<Page<SessionRecord>>;
   /**

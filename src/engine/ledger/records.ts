@@ -342,6 +342,12 @@ export interface StepRecord {
   readonly value?: JsonValue;
 }
 
+/** What an erasure leaves of a session's calls and confirmations: ids, statuses, digests, who decided and when. */
+export interface Remains {
+  readonly calls: readonly CallRecord[];
+  readonly confirmations: readonly ConfirmationRecord[];
+}
+
 /**
  * One line of the log: everything that one commit says has happened. Its hash ties it to the line before it in its session.
  */

@@ -20,6 +20,7 @@ import type {
   Owners,
   Page,
   PageRequest,
+  Remains,
   SessionRecord,
   Snapshot,
   StepRecord,
@@ -31,7 +32,8 @@ import type { Usage } from "../questions/index.ts";
 import { applyCommit } from "./apply-commit.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { anonymiseSession } from "./erasing/anonymise.ts";
-import { listIdleSessions } from "./idle-sessions.ts";
+import { remainsOf } from "./erasing/remains.ts";
+import { listFinishedSessions, listIdleSessions } from "./idle-sessions.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
 import { listConfirmations } from "./list-confirmations.ts";
@@ -266,6 +268,14 @@ export class DocumentLedger implements Ledger {
 
   idleSessions(before: number, page?: PageRequest): Promise<Page<string>> {
     return listIdleSessions(this.#store, before, page);
+  }
+
+  finishedSessions(before: number, page?: PageRequest): Promise<Page<SessionRecord>> {
+    return listFinishedSessions(this.#store, before, page);
+  }
+
+  remains(session: string): Promise<Remains> {
+    return remainsOf(this.#store, session);
   }
 
   usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {

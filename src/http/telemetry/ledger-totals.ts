@@ -172,6 +172,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "session-deleted": nothing,
   "session-pruned": nothing,
   "retention-run": nothing,
+  "journal-archived": nothing,
   "person-erased": nothing,
 };
 

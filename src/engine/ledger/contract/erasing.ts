@@ -156,6 +156,12 @@ export const erasingCases: readonly LedgerCase[] = [
         { items: ["old-b"] },
         "the rest",
       );
+      const finished = await ledger.finishedSessions(100, { limit: 10 });
+      checkEqual(
+        finished.items.map(({ key }) => key),
+        ["done", "gone", "old-a", "old-b"],
+        "finished: those that are deleted too",
+      );
     },
   },
   {

@@ -104,6 +104,8 @@ export const handleCases: readonly LedgerCase[] = [
         lastCheckpoint: () => ledger.journal.lastCheckpoint(),
         seal: () => ledger.journal.seal({ k: 1, lastSeq: 1, count: 1, root: "", hash: "", at: 1 }),
         idleSessions: () => ledger.idleSessions(1, { limit: 1 }),
+        finishedSessions: () => ledger.finishedSessions(1, { limit: 1 }),
+        remains: () => ledger.remains("s1"),
         allSessions: () => ledger.allSessions(),
         anonymise: () => ledger.anonymise("s1", new Map(), async () => undefined),
         tidy: () => ledger.tidy(),

@@ -1,13 +1,11 @@
 import { CountersignError } from "../../../protocol/index.ts";
-import { confirmationPrefix } from "../../common/index.ts";
 import type { ItemVersion } from "../../ledger/index.ts";
 import type { Archive } from "../archive.ts";
 import { entriesOfConfirmation } from "../entries.ts";
-import type { Entry, Store } from "../store.ts";
+import type { Store } from "../store.ts";
+import { pointersOf } from "./pointers.ts";
 import { type Renaming, renamedArchive, renamedConfirmation, renamedDocument } from "./rename-people.ts";
 
-/** More than any session has: each takes a call. */
-const MOST_POINTERS = 1_000_000;
 const MOST_TRIES = 20;
 
 /** Says on which version of an item it rests that names may be replaced; nothing if they may not. */
@@ -69,13 +67,4 @@ async function renamedArchives(
     if (before !== undefined && after !== undefined && after !== before) found.push({ n, before, after });
   }
   return found;
-}
-
-/** Entries that say in which row of the log something of the session is. */
-async function pointersOf(store: Store, key: string): Promise<readonly Entry[]> {
-  const values = [`${key}.`, confirmationPrefix(key)];
-  const pages = await store.entries(
-    values.map((value) => ({ facet: "over", value, limit: MOST_POINTERS, prefix: true })),
-  );
-  return pages.flat();
 }

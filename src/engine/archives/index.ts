@@ -1,0 +1,19 @@
+/**
+ * Archives: the journal of finished sessions as lines of files, and the check of such files without their ledger. Decided
+ * here: what a file contains and how it is sealed; which file follows which; what is a fault of a file or of a series, and
+ * what cannot be found. Reading and writing files is left to others, and so is when something is archived: see
+ * `retention`.
+ */
+
+export { besideLedger, faultOfSession } from "./beside-ledger.ts";
+export { type CheckedFile, checkFile } from "./check-file.ts";
+export {
+  type ArchiveCheck,
+  type ArchiveVerification,
+  type BesideLedger,
+  type NamedLines,
+  type SessionEnd,
+  verifyArchives,
+} from "./check-files.ts";
+export { type ArchivedSession, type ArchiveFile, ledgerId } from "./format.ts";
+export { type ArchivePlace, archiveLines, inspectChain, NO_ARCHIVE } from "./write-lines.ts";

@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { access, link, mkdir, open, readdir, rm, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import type { ArchiveFile, ArchiveFolder } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+
+const DIGITS = 6;
+const PART = ".part";
+/** Longer than any line that we write: what is longer is nothing of ours. */
+const MOST_LINE_CHARACTERS = 256 * 1024 * 1024;
+
+/** Archive files in a folder of this machine, which is made if there is none. Only we may read them: they name people. */
+export function archiveFolder(path: string): ArchiveFolder {
+  const pathOf = (file: ArchiveFile): string => join(path, fileName(file));
+  return {
+    nameOf: pathOf,
+    async read(file) {
+      return (await exists(pathOf(file))) ? archiveFileLines(pathOf(file)) : undefined;
+    },
+    async write(file, lines) {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      await removeParts(path, file);
+      const part = join(path, `${fileName(file)}.${randomBytes(6).toString("hex")}${PART}`);
+      try {
+        await writeGzip(part, lines);
+        return await publish(part, pathOf(file));
+      } finally {
+        await rm(part, { force: true });
+        await syncFolder(path);
+      }
+    },
+  };
+}
+
+function fileName({ ledger, file }: ArchiveFile): string {
+  return `countersign-${ledger}-${String(file).padStart(DIGITS, "0")}.jsonl.gz`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+/** What processes left that died while they wrote. */
+async function removeParts(path: string, file: ArchiveFile): Promise<void> {
+  for (const name of await readdir(path))
+    if (name.startsWith(`${fileName(file)}.`) && name.endsWith(PART))
+      await rm(join(path, name), { force: true });
+}
+
+async function writeGzip(path: string, lines: AsyncIterable<string>): Promise<void> {
+  // `flush`: it is on disk when it is closed.
+  const file = createWriteStream(path, { flags: "wx", mode: 0o600, flush: true });
+  await pipeline(Readable.from(withNewlines(lines)), createGzip(), file);
+}
+
+async function* withNewlines(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
+}
+
+/** Gives the file its name, unless another has it: renaming would replace that one. */
+async function publish(part: string, path: string): Promise<boolean> {
+  try {
+    await link(part, path);
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return false;
+    throw new CountersignError(
+      "invalid-option",
+      `The archive cannot be stored as "${path}" (${error instanceof Error ? error.message : String(error)}). Use a folder on a file system with hard links.`,
+      { details: { field: "folder" }, cause: error },
+    );
+  }
+  await unlink(part);
+  return true;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The lines of an archive file. Rejects where it is cut off, is not compressed, or has a line that nobody wrote. */
+export async function* archiveFileLines(path: string): AsyncGenerator<string> {
+  const file = createReadStream(path);
+  const unpacked = createGunzip();
+  file.on("error", (error) => unpacked.destroy(error));
+  file.pipe(unpacked);
+  try {
+    yield* splitLines(unpacked);
+  } finally {
+    file.destroy();
+    unpacked.destroy();
+  }
+}
+
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let begun: string[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
+    begun.push(first);
+    length += first.length;
+    for (const next of others) {
+      yield begun.join("");
+      begun = [next];
+      length = next.length;
+    }
+    if (length > MOST_LINE_CHARACTERS) throw new Error("it has a line that is too long");
+  }
+  const rest = begun.join("") + decoder.decode();
+  if (rest !== "") yield rest;
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
