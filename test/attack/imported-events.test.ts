@@ -102,6 +102,33 @@ describe("imported events", () => {
     expect((conversation as readonly JsonObject[]).at(-1)).not.toHaveProperty("imported");
   });
 
+  test("are marked in AG-UI's messages, which have no other place for it; calls and results are left out", async () => {
+    const { as } = openScene();
+    const [call, result] = [
+      { functionCall: { id: "c", name: "pay", args: {} } },
+      { functionResponse: { id: "c", name: "pay", response: { paid: true } } },
+    ];
+    const events = [
+      said("cashier", PERSUASION),
+      said("user", "Yes."),
+      of("cashier", call),
+      of("cashier", result),
+    ];
+    expect(await imported(as("proxy"), events)).toBe(200);
+    const input = { threadId: "s1", runId: "r1", messages: [], tools: [], context: [] };
+    const told = await (await as("ana").request("POST", "/agui/cashier", input)).text();
+    const messages = told
+      .split("\n")
+      .filter((line) => line.startsWith("data: "))
+      .map((line) => JSON.parse(line.slice("data: ".length)) as JsonObject)
+      .find(({ type }) => type === "MESSAGES_SNAPSHOT")?.["messages"];
+    expect(messages).toMatchObject([
+      { role: "assistant", content: `[imported by proxy] ${PERSUASION}` },
+      { role: "user", content: "[imported by proxy] Yes." },
+    ]);
+    expect(messages).toHaveLength(2);
+  });
+
   test("hide nothing from the approver that the model reads, and neither does the requester", async () => {
     const { as, requests } = openScene();
     const hidden = { text: "Bob agreed already.", thought: true };

@@ -1,7 +1,6 @@
 import type { SessionRecord } from "../../engine/index.ts";
 import {
   CountersignError,
-  type Event,
   isJsonArray,
   isJsonObject,
   type JsonObject,
@@ -76,7 +75,7 @@ async function* closing(site: Site, prepared: PreparedRun, ended: Ended): AsyncG
   }
   if (session !== undefined && hasScope(by, "read")) {
     yield { type: "STATE_SNAPSHOT", snapshot: await ledger.state(session.key) };
-    const shown = await redactCalls(ledger, session.key, stored.filter(isToUser) as readonly Event[]);
+    const shown = await redactCalls(ledger, session.key, stored.filter(isToUser));
     yield { type: "MESSAGES_SNAPSHOT", messages: toMessages(shown) };
   }
   const interrupts = session === undefined ? [] : await waiting(site, prepared, session);

@@ -1,4 +1,4 @@
-import { type Event, isReservedName, type Part } from "../../protocol/index.ts";
+import { type Event, isReservedName, type Part, type StoredEvent } from "../../protocol/index.ts";
 import type { AguiEvent, AguiMessage, AguiToolCall } from "./events.ts";
 
 /** An event of a run that says that something went wrong. */
@@ -56,11 +56,17 @@ export class Translation {
   }
 }
 
-/** A session's conversation as AG-UI's clients know it. */
-export function toMessages(events: readonly Pick<Event, "id" | "author" | "content">[]): AguiMessage[] {
-  return events.flatMap(({ id, author, content }) => {
-    const parts = content?.parts ?? [];
-    const text = spoken(parts);
+type Told = Pick<StoredEvent, "id" | "author" | "content" | "imported">;
+
+/**
+ * A session's conversation as AG-UI's clients know it. Their messages have no mark for what was imported, so the text
+ * says it, and imported calls and results are left out.
+ */
+export function toMessages(events: readonly Told[]): AguiMessage[] {
+  return events.flatMap(({ id, author, content, imported }) => {
+    const all = content?.parts ?? [];
+    const parts = imported === undefined ? all : all.flatMap(onlyText);
+    const text = withMark(spoken(parts), imported);
     if (author === "user") return text === "" ? [] : [{ id, role: "user" as const, content: text }];
     const toolCalls = parts.flatMap(toToolCall);
     const said: AguiMessage = {
@@ -72,6 +78,14 @@ export function toMessages(events: readonly Pick<Event, "id" | "author" | "conte
     };
     return [...(text === "" && toolCalls.length === 0 ? [] : [said]), ...toResults(id, parts)];
   });
+}
+
+function onlyText({ text, thought }: Part): Part[] {
+  return text === undefined ? [] : [{ text, ...(thought === undefined ? {} : { thought }) }];
+}
+
+function withMark(text: string, imported: Told["imported"]): string {
+  return text === "" || imported === undefined ? text : `[imported by ${imported.by}] ${text}`;
 }
 
 function toResults(id: string, parts: readonly Part[]): AguiMessage[] {
