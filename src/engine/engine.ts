@@ -212,7 +212,7 @@ export class Engine {
     return this.#approvals.pending(wanted, by);
   }
 
-  /** The grants that are not over and that this principal may revoke, nearest end first. A page may be short. */
+  /** The grants that are not over and that this principal may revoke, nearest end first. */
   async grants({ by, ...page }: PageRequest & { readonly by: PrincipalInput }): Promise<Page<Grant>> {
     return this.#approvals.grants(page, by);
   }

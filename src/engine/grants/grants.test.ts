@@ -284,6 +284,25 @@ describe("revoking", () => {
     await expect(unknown).rejects.toMatchObject({ code: "unknown-grant" });
   });
 
+  test("pages of the list do not depend on grants that the reader may not see", async () => {
+    const mine = { ...BOT, onBehalfOf: "ana" };
+    const first = await shop.grant({ forMs: 1_000 }, "ana", { thread: "t1" });
+    // She asked for these, so that she may not decide.
+    await shop.grant({ forMs: 2_000 }, "bob", { thread: "t2", by: mine });
+    await shop.grant({ forMs: 3_000 }, "bob", { thread: "t3", by: mine });
+    const last = await shop.grant({ forMs: 4_000 }, "ana", { thread: "t4" });
+    await shop.grant({ forMs: 5_000 }, "bob", { thread: "t5", by: mine });
+    const by = approver("ana");
+    const { items, next = "" } = await shop.engine.grants({ by, limit: 1 });
+    expect(items).toMatchObject([{ id: first }]);
+    expect(Buffer.from(next, "base64url").toString()).toContain(first);
+    const rest = await shop.engine.grants({ by, limit: 1, cursor: next });
+    expect(rest).toMatchObject({ items: [{ id: last }] });
+    expect(rest).not.toHaveProperty("next");
+    expect(await shop.engine.grants({ by: approver("eve"), limit: 1 })).toEqual({ items: [] });
+    expect((await shop.engine.grants({ by: approver("bob"), limit: 5 })).items).toHaveLength(5);
+  });
+
   test("a call that was allowed and has not started does not start", async () => {
     const id = await shop.grant();
     const call = await shop.pay();

@@ -47,13 +47,10 @@ export async function listGrants(
   by: Principal,
   page?: PageRequest,
 ): Promise<Page<Grant>> {
-  const { items, next } = await ledger.grants(page);
   const { now } = ledger;
-  const seen = items.filter(({ grant }) => mayRevoke(grant, by, { directory, now }));
-  return {
-    items: seen.map(({ grant, session }) => toGrant(grant, session, now)),
-    ...(next === undefined ? {} : { next }),
-  };
+  const where = (grant: GrantRecord): boolean => mayRevoke(grant, by, { directory, now });
+  const { items, ...more } = await ledger.grants({ ...page, where });
+  return { ...more, items: items.map(({ grant, session }) => toGrant(grant, session, now)) };
 }
 
 export function toGrant(

@@ -47,6 +47,7 @@ export type {
   ConfirmationFilter,
   ConfirmationWithCall,
   EventRange,
+  GrantsRequest,
   GrantWithSession,
   ListRequest,
   Page,

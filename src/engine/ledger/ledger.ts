@@ -8,6 +8,7 @@ import type {
   ConfirmationFilter,
   ConfirmationWithCall,
   EventRange,
+  GrantsRequest,
   GrantWithSession,
   ListRequest,
   Page,
@@ -115,8 +116,8 @@ export interface Ledger {
   confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>>;
   /** Calls whose outcome is unknown, oldest first. */
   unknownCalls(page?: UnknownCallsRequest): Promise<Page<CallRecord & { readonly truncated?: true }>>;
-  /** Grants that are neither over nor revoked, nearest end first, each with its session. A page may be short. */
-  grants(page?: PageRequest): Promise<Page<GrantWithSession>>;
+  /** Grants that are neither over nor revoked, nearest end first, each with its session. */
+  grants(page?: GrantsRequest): Promise<Page<GrantWithSession>>;
   recall(memo: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined>;
 
   /**

@@ -23,6 +23,11 @@ export interface ListRequest extends PageRequest {
   readonly preview?: true;
 }
 
+export interface GrantsRequest extends PageRequest {
+  /** Only these. Pages are as if there were no others. */
+  readonly where?: (grant: GrantRecord) => boolean;
+}
+
 export interface GrantWithSession {
   readonly grant: GrantRecord;
   readonly session: SessionRecord;

@@ -12,6 +12,7 @@ import type {
   DueWork,
   EventRange,
   FrameRecord,
+  GrantsRequest,
   GrantWithSession,
   KeyValueStore,
   Ledger,
@@ -37,6 +38,7 @@ import { listFinishedSessions, listIdleSessions } from "./idle-sessions.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
 import { listConfirmations } from "./list-confirmations.ts";
+import { listGrants } from "./list-grants.ts";
 import { StoredOutbox } from "./outbox.ts";
 import { StoredOwners } from "./owners.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
@@ -217,21 +219,8 @@ export class DocumentLedger implements Ledger {
     return listUnknownCalls(this.#store, page);
   }
 
-  async grants(request?: PageRequest): Promise<Page<GrantWithSession>> {
-    const limit = limitOf(request);
-    const after = afterOf<[number, string]>(request, [this.#store.now, ""]);
-    const query = { facet: "grant", value: "", limit: limit + 1, after };
-    const [entries = []] = await this.#store.entries([query]);
-    const page = toPage(entries, limit, ({ sort, id }) => [sort, id]);
-    const loaded = await this.#store.loadAll([...new Set(page.items.map(({ id }) => sessionOf(id)))]);
-    const now = loaded[0]?.now ?? this.#store.now;
-    const sessions = new Map(loaded.map((one) => [one.key, toSession(one)]));
-    const items = page.items.flatMap(({ id }) => {
-      const session = sessions.get(sessionOf(id));
-      const grant = session?.grants?.find((one) => one.id === id && one.endsAt > now);
-      return session === undefined || grant === undefined ? [] : [{ grant, session }];
-    });
-    return { ...page, items };
+  grants(request?: GrantsRequest): Promise<Page<GrantWithSession>> {
+    return listGrants(this.#store, request);
   }
 
   async recall({

@@ -85,6 +85,13 @@ export const grantCases: readonly LedgerCase[] = [
       checkEqual(items[0]?.session.id, "s2", "the session of the first");
       const rest = await ledger.grants({ limit: 1, ...(next === undefined ? {} : { cursor: next }) });
       checkEqual(rest.items[0]?.grant, late, "the second page");
+      const where = ({ id }: GrantRecord): boolean => id === late.id;
+      const only = await ledger.grants({ limit: 1, where });
+      checkEqual(
+        [only.items.map(({ grant }) => grant.id), only.next],
+        [[late.id], undefined],
+        "only one of them",
+      );
       const revoked = { ...early, revoked: { at: now }, revision: 2 };
       await two.commit([{ kind: "grant", grant: revoked, from: 1 }]);
       checkEqual(await listed(), ["s1.grant-late"], "without the revoked one");
