@@ -99,15 +99,12 @@ export class RequestHandler implements A2ARequestHandler {
       checkUse(this.#caller.principal, "read");
       const { ledger } = await this.#engine();
       const owner = { app: this.#options.runner.app, user: this.#caller.principal.id };
-      const { views, ...page } = await listTasks(ledger, owner, request);
-      const tasks: Task[] = [];
-      for (const view of views) {
+      const form = { optedIn: this.#caller.optedIn, historyLength: request.historyLength ?? 0 };
+      return listTasks(ledger, { owner, request }, (view) => {
         // Not remembered as shown: a bare word is only for a task that was read by itself.
-        const { optedIn } = this.#caller;
-        const task = toTask(view, { optedIn, historyLength: request.historyLength ?? 0 });
-        tasks.push(request.includeArtifacts === true ? task : { ...task, artifacts: [] });
-      }
-      return { tasks, ...page };
+        const task = toTask(view, form);
+        return request.includeArtifacts === true ? task : { ...task, artifacts: [] };
+      });
     });
   }
 

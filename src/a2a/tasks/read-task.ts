@@ -48,24 +48,72 @@ async function readOnce(
   ref: TaskRef,
   { session, now }: Pick<Snapshot, "session" | "now">,
 ): Promise<TaskView | undefined> {
-  const { state, unknown } = await activityOf(ledger, ref.session, ref.invocation);
-  const since = await ledger.events(ref.session, { after: ref.seq - 1 });
-  const [message] = since;
-  if (message?.invocationId !== ref.invocation || message.content === undefined) return undefined;
-  if (message.author !== "user" || message.imported !== undefined) return undefined;
-  const events = since.filter(({ invocationId }) => invocationId === ref.invocation);
-  const open = state === "ended" ? [] : await openIn(ledger, session, ref.invocation);
-  const waits = state === "paused" && open.length + unknown.length > 0;
+  const current = await currentState(ledger, session, ref.invocation);
+  const read = await eventsOf(ledger, ref);
+  if (read === undefined) return undefined;
+  const ending = new Ending();
+  for (const event of read.events) ending.add(event);
   return {
     ref,
     session,
-    events: await redactCalls(ledger, ref.session, events),
-    phase: state === "ended" ? endOf(events) : waits ? "waiting" : "working",
-    open,
-    unknown: waits ? unknown : [],
-    known: ref.seq - 1 + since.length,
+    events: await redactCalls(ledger, ref.session, read.events),
+    phase: current.phase ?? ending.phase,
+    open: current.open,
+    unknown: current.phase === "waiting" ? current.unknown : [],
+    known: read.known,
     now,
   };
+}
+
+/** What is open in a run, and its phase unless it has ended. */
+export async function currentState(
+  ledger: Ledger,
+  session: Pick<SessionRecord, "key" | "open">,
+  invocation: string,
+): Promise<Pick<TaskView, "open" | "unknown"> & { readonly phase?: TaskPhase }> {
+  const { state, unknown } = await activityOf(ledger, session.key, invocation);
+  if (state === "ended") return { open: [], unknown };
+  const open = await openIn(ledger, session, invocation);
+  const waits = state === "paused" && open.length + unknown.length > 0;
+  return { open, unknown, phase: waits ? "waiting" : "working" };
+}
+
+/** So much of a session is read at a time: most of it may belong to other runs. */
+const READ_BYTES = 1_000_000;
+
+/** A session's events after a place, in parts. */
+export async function* eventsAfter(
+  ledger: Ledger,
+  session: string,
+  place: number,
+): AsyncGenerator<readonly StoredEvent[]> {
+  for (let after = place; ; ) {
+    const events = await ledger.events(session, { after, bytes: READ_BYTES });
+    if (events.length === 0) return;
+    yield events;
+    after += events.length;
+  }
+}
+
+/** The events of a run, and how many its session has; undefined if no run begins there. */
+async function eventsOf(
+  ledger: Ledger,
+  { session, seq, invocation }: TaskRef,
+): Promise<Pick<TaskView, "events" | "known"> | undefined> {
+  const found: StoredEvent[] = [];
+  let known = seq - 1;
+  for await (const events of eventsAfter(ledger, session, known)) {
+    if (known < seq && !beginsTask(events[0], invocation)) return undefined;
+    known += events.length;
+    found.push(...events.filter(({ invocationId }) => invocationId === invocation));
+  }
+  return found.length === 0 ? undefined : { events: found, known };
+}
+
+/** A task begins with what the user said here. */
+export function beginsTask(event: StoredEvent | undefined, invocation: string): boolean {
+  if (event?.invocationId !== invocation || event.content === undefined) return false;
+  return event.author === "user" && event.imported === undefined;
 }
 
 /** What is open in a run, in the order of asking. */
@@ -86,16 +134,24 @@ export async function openIn(
 /** The code of the event by which a run says that it was stopped. */
 export const CANCELLED = "cancelled";
 
-function endOf(events: readonly StoredEvent[]): TaskPhase {
-  // A failure of a nested run goes to the calling agent, which continues.
-  const failure = events.findLast((event) => event.errorCode !== undefined && !isNested(event));
-  if (failure !== undefined) return failure.errorCode === CANCELLED ? "canceled" : "failed";
-  // After a withdrawn question the model continues; a stopped run does not.
-  const lastSpoken = events.findLastIndex(({ content }) => content?.role === "model");
-  const lastWithdrawn = events.findLastIndex(
-    ({ closings }) => closings?.some(({ closedBy }) => closedBy === "withdrawal") === true,
-  );
-  return lastWithdrawn > lastSpoken ? "canceled" : "completed";
+/** How a run has ended, learned from its events in order. */
+export class Ending {
+  #failure: string | undefined;
+  #isStopped = false;
+
+  add(event: StoredEvent): void {
+    const { errorCode, closings = [], content } = event;
+    // A failure of a nested run goes to the calling agent, which continues.
+    if (errorCode !== undefined && !isNested(event)) this.#failure = errorCode;
+    // After a withdrawn question the model continues; a stopped run does not.
+    if (closings.some(({ closedBy }) => closedBy === "withdrawal")) this.#isStopped = true;
+    if (content?.role === "model") this.#isStopped = false;
+  }
+
+  get phase(): TaskPhase {
+    if (this.#failure !== undefined) return this.#failure === CANCELLED ? "canceled" : "failed";
+    return this.#isStopped ? "canceled" : "completed";
+  }
 }
 
 /** What the agent has said so far, in order. */

@@ -14,13 +14,14 @@ import { type HistoryForm, RunHistory } from "./history.ts";
 import { spokenIn, type TaskPhase, type TaskView } from "./read-task.ts";
 import { taskIdOf } from "./task-id.ts";
 
-const STATES = {
+/** What the protocol calls the phases. */
+export const STATES: { readonly [phase in TaskPhase]: TaskState } = {
   working: TaskState.TASK_STATE_WORKING,
   waiting: TaskState.TASK_STATE_INPUT_REQUIRED,
   completed: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
   canceled: TaskState.TASK_STATE_CANCELED,
-} as const satisfies Record<TaskPhase, TaskState>;
+};
 
 /** Where a task's messages belong. */
 export function placeOf({ ref, session }: Pick<TaskView, "ref" | "session">): MessagePlace {

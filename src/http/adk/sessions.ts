@@ -17,6 +17,8 @@ import { toAdkSession } from "./wire.ts";
 
 const SESSIONS = "/apps/{app}/users/{user}/sessions";
 const SESSION = `${SESSIONS}/{session}`;
+/** Of the states in a list. The ADK's list has no pages. */
+const LISTED_STATE_BYTES = 4_000_000;
 
 /** The ADK's session routes. */
 export function serveSessions(routes: OpenAPIHono<HttpEnv>, site: Site): void {
@@ -47,7 +49,7 @@ const SESSION_ROUTES: readonly (readonly [AdkRoute, Handler])[] = [
       method: "get",
       path: SESSIONS,
       params: userPath,
-      summary: "A user's sessions, without their events.",
+      summary: "A user's sessions, without their events; with the states of the newest, up to 4 MB.",
       answer: { schema: z.array(sessionSchema) },
     },
     listSessions,
@@ -136,7 +138,8 @@ async function listSessions(site: Site, context: Context<HttpEnv>): Promise<Resp
   const { app, user } = sessionIn(context);
   actingFor(context.get("principal"), user);
   if (!site.appNames.includes(app)) return context.json([]);
-  const sessions = await site.runner(app).sessionService.listSessions({ userId: user });
+  const { sessionService } = site.runner(app);
+  const sessions = await sessionService.listSessions({ userId: user, stateBytes: LISTED_STATE_BYTES });
   return context.json(sessions.map(toAdkSession));
 }
 

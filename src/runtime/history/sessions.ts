@@ -100,29 +100,43 @@ export class Sessions {
     };
   }
 
-  /** A user's sessions, without their events, in the order in which they were created. */
-  async listSessions({ appName, userId }: Owned): Promise<readonly Session[]> {
+  /**
+   * A user's sessions, without their events, in the order in which they were created. With `stateBytes`, the states of
+   * the newest sessions up to that size together; those of the others are empty.
+   */
+  async listSessions({
+    appName,
+    userId,
+    stateBytes = Number.POSITIVE_INFINITY,
+  }: Owned & { readonly stateBytes?: number }): Promise<readonly Session[]> {
     const run = await this.#of({ appName });
     const { ledger } = run.engine;
-    const found: SessionRecord[] = [];
+    const found: Pick<SessionRecord, "key" | "id" | "updatedAt">[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await ledger.sessions(
         { app: run.app, user: userId },
         cursor === undefined ? {} : { cursor },
       );
-      found.push(...page.items);
+      found.push(...page.items.map(({ key, id, updatedAt }) => ({ key, id, updatedAt })));
       if (page.next === undefined) break;
       cursor = page.next;
     }
     const sessions: Session[] = [];
+    let left = stateBytes;
     // Keys begin with the time at which they were made.
-    for (const { key, id, app, user, updatedAt } of found.toSorted((one, other) =>
-      one.key < other.key ? -1 : 1,
-    )) {
-      const state = await ledger.state(key);
-      sessions.push({ id, appName: app, userId: user, state, events: [], lastUpdateTime: updatedAt });
+    for (const { key, id, updatedAt } of found.toSorted((one, other) => (one.key > other.key ? -1 : 1))) {
+      const state = left > 0 ? await ledger.state(key) : {};
+      left -= Buffer.byteLength(JSON.stringify(state));
+      sessions.push({
+        id,
+        appName: run.app,
+        userId,
+        state: left >= 0 ? state : {},
+        events: [],
+        lastUpdateTime: updatedAt,
+      });
     }
-    return sessions;
+    return sessions.reverse();
   }
 
   /** Deletes a session: what is open is withdrawn, content erased. Refused while a call of it executes. */
