@@ -38,7 +38,8 @@ import { listFinishedSessions, listIdleSessions } from "./idle-sessions.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
 import { listConfirmations } from "./list-confirmations.ts";
-import { listGrants } from "./list-grants.ts";
+import { listGrants } from "./lists/list-grants.ts";
+import { listUnknownCalls } from "./lists/unknown-calls.ts";
 import { StoredOutbox } from "./outbox.ts";
 import { StoredOwners } from "./owners.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
@@ -46,7 +47,6 @@ import { SessionRows } from "./rows.ts";
 import { readEvents, readFirstEvents } from "./session-events.ts";
 import { snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
 import type { LoadedDocument, Store } from "./store.ts";
-import { listUnknownCalls } from "./unknown-calls.ts";
 import { WordIndex } from "./word-index.ts";
 import { readDue } from "./work.ts";
 

@@ -1,11 +1,11 @@
-import { sessionOf } from "../common/index.ts";
-import type { CallRecord, Page, UnknownCallsRequest } from "../ledger/index.ts";
-import { isAgentsOwn, ruleWithoutQuestion, viewersOf } from "../people/index.ts";
-import type { Packed, SessionDocument } from "./document.ts";
-import { copyRow } from "./long-values.ts";
-import { afterOf, limitOf, toPage } from "./pages.ts";
-import { SessionRows } from "./rows.ts";
-import type { Entry, Store } from "./store.ts";
+import { sessionOf } from "../../common/index.ts";
+import type { CallRecord, Page, UnknownCallsRequest } from "../../ledger/index.ts";
+import { isAgentsOwn, ruleWithoutQuestion, viewersOf } from "../../people/index.ts";
+import type { Packed, SessionDocument } from "../document.ts";
+import { copyRow } from "../long-values.ts";
+import { afterOf, limitOf, toPage } from "../pages.ts";
+import { SessionRows } from "../rows.ts";
+import type { Entry, Store } from "../store.ts";
 
 const PAGE = 200;
 

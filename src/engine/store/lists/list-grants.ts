@@ -1,8 +1,8 @@
-import { sessionOf } from "../common/index.ts";
-import type { GrantsRequest, GrantWithSession, Page } from "../ledger/index.ts";
-import { afterOf, limitOf, toPage } from "./pages.ts";
-import { toSession } from "./snapshot.ts";
-import type { Entry, Store } from "./store.ts";
+import { sessionOf } from "../../common/index.ts";
+import type { GrantsRequest, GrantWithSession, Page } from "../../ledger/index.ts";
+import { afterOf, limitOf, toPage } from "../pages.ts";
+import { toSession } from "../snapshot.ts";
+import type { Entry, Store } from "../store.ts";
 
 /** How many are looked through at a time. */
 const WINDOW = 200;
