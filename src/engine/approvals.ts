@@ -123,15 +123,36 @@ export class Approvals {
     return by === undefined ? {} : { viewer: toPrincipal(by), counting: await this.counting() };
   }
 
-  // `finished` is rarely read, and for a call that runs elsewhere it needs a watcher, so it is created when read.
   #result({ confirmation, call, session, repeated }: Decided, by: Principal): DecisionResult<Confirmation> {
-    const finished = (): Promise<Confirmation> => {
-      const ended = untilEnded(this.#parts, call.id, {}).then(() => this.confirmation(confirmation.id, by));
-      // If nobody awaits it, a rejection by a closing engine must not end the process.
-      ended.catch(() => {});
-      return ended;
-    };
-    const result = { ok: true, confirmation: toConfirmation({ confirmation, call, session }, by), repeated };
-    return Object.defineProperty(result as DecisionResult<Confirmation>, "finished", { get: finished });
+    const shown = toConfirmation({ confirmation, call, session }, by);
+    return new ResultOfDecision(shown, repeated, () => this.#ended(call.id, confirmation.id, by));
+  }
+
+  async #ended(callId: string, id: string, by: Principal): Promise<Confirmation> {
+    await untilEnded(this.#parts, callId, {});
+    return this.confirmation(id, by);
+  }
+}
+
+// A class, because a getter in an object of its own would make one type for each object, which lives until the next full
+// garbage collection, with all that the getter refers to.
+class ResultOfDecision implements DecisionResult<Confirmation> {
+  readonly ok = true;
+  readonly confirmation: Confirmation;
+  readonly repeated: boolean;
+  readonly #ended: () => Promise<Confirmation>;
+
+  constructor(confirmation: Confirmation, repeated: boolean, ended: () => Promise<Confirmation>) {
+    this.confirmation = confirmation;
+    this.repeated = repeated;
+    this.#ended = ended;
+  }
+
+  /** Rarely read, and for a call that runs elsewhere it needs a watcher, so it is made when it is read. */
+  get finished(): Promise<Confirmation> {
+    const ended = this.#ended();
+    // If nobody awaits it, a rejection by a closing engine must not end the process.
+    ended.catch(() => {});
+    return ended;
   }
 }

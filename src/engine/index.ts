@@ -63,6 +63,7 @@ export {
   type Trace,
   type Traced,
   type TraceLink,
+  TransientMap,
   unlessClosed,
   valueDigest,
 } from "./common/index.ts";

@@ -38,7 +38,7 @@ export class CallRun {
   readonly #claimed: Claimed;
   readonly #store: StoreEnd;
   readonly #abort = new AbortController();
-  #halt: (halt: Halt) => void = () => {};
+  readonly #ended = Promise.withResolvers<EntryOutcome>();
   #isHalted = false;
   #replay: Replay | undefined;
   #asked: AskOptions | undefined;
@@ -126,16 +126,17 @@ export class CallRun {
 
   /** What the function comes to, or what its halt does: then what it returns or throws is ignored. */
   #untilHalted(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
-    return new Promise((resolve, reject) => {
-      this.#halt = (halt) => {
-        if (this.#isHalted) return;
-        this.#isHalted = true;
-        this.#leave(halt).then(resolve, reject);
-      };
-      this.#body(run).then((outcome) => {
-        if (!this.#isHalted) resolve(outcome);
-      }, reject);
-    });
+    const { promise, resolve, reject } = this.#ended;
+    this.#body(run).then((outcome) => {
+      if (!this.#isHalted) resolve(outcome);
+    }, reject);
+    return promise;
+  }
+
+  #halt(halt: Halt): void {
+    if (this.#isHalted) return;
+    this.#isHalted = true;
+    this.#leave(halt).then(this.#ended.resolve, this.#ended.reject);
   }
 
   async #leave(halt: Halt): Promise<EntryOutcome> {

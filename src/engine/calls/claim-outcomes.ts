@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import type { Clock } from "../common/index.ts";
+import { type Clock, TransientMap } from "../common/index.ts";
 import type { Claimed } from "./claim.ts";
 import type { EntryOutcome } from "./record-entry.ts";
 
@@ -32,7 +32,7 @@ const CALL_SIZE = 1_000;
 export class Outcomes {
   readonly #clock: Clock;
   readonly #volatile: boolean;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new TransientMap<string, Kept>();
   #size = 0;
 
   /** Of a `volatile` ledger, which cannot lose anything while its process lives, nothing is kept. */
@@ -56,7 +56,8 @@ export class Outcomes {
 
   /** Of a session that was erased. */
   erase(session: string): void {
-    for (const [key, { claimed }] of this.#kept) if (claimed.session.key === session) this.#drop(key);
+    for (const [key, { claimed }] of this.#kept.entries())
+      if (claimed.session.key === session) this.#drop(key);
   }
 
   get all(): readonly KnownEnd[] {
@@ -71,7 +72,7 @@ export class Outcomes {
 
   forgetOld(): void {
     const oldest = this.#clock.monotonic() - KEPT_MS;
-    for (const [key, { at }] of this.#kept) {
+    for (const [key, { at }] of this.#kept.entries()) {
       if (at >= oldest && this.#kept.size <= MOST_ENDS && this.#size <= MOST_SIZE) return;
       this.#drop(key);
     }

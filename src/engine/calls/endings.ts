@@ -1,3 +1,4 @@
+import { TransientMap } from "../common/index.ts";
 import { writeProgress, writeResult } from "../frames/index.ts";
 import {
   afterCommit,
@@ -26,7 +27,7 @@ interface Ending {
  */
 export class Endings {
   readonly #parts: EngineParts;
-  readonly #together = new Map<FrameRecord, Ending[]>();
+  readonly #together = new TransientMap<FrameRecord, Ending[]>();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;

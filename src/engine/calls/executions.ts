@@ -1,4 +1,4 @@
-import { errorText, unlessClosed } from "../common/index.ts";
+import { errorText, TransientMap, unlessClosed } from "../common/index.ts";
 import { finishFrame, RestingSessions, SessionCache } from "../frames/index.ts";
 import {
   type CallRecord,
@@ -29,19 +29,19 @@ export interface Ended {
 /** What this process is running. Only in memory: after a crash, the ledger says what was running. */
 export class Executions {
   readonly #parts: EngineParts;
-  readonly #running = new Map<string, Promise<void>>();
-  readonly #invocations = new Map<string, Run>();
-  readonly #sessions = new Map<string, Set<Run>>();
+  readonly #running = new TransientMap<string, Promise<void>>();
+  readonly #invocations = new TransientMap<string, Run>();
+  readonly #sessions = new TransientMap<string, Set<Run>>();
   readonly #resting: RestingSessions;
   readonly #endings: Endings;
   readonly #outcomes: Outcomes;
   /** Calls between their claim and their stored end, and frames in a step; each with a count. */
-  readonly #atWork = new Map<string, number>();
-  readonly #claimed = new Set<Claimed>();
+  readonly #atWork = new TransientMap<string, number>();
+  readonly #claimed = new TransientMap<Claimed, true>();
   /** Claims that this process gave to callers. */
   readonly callerClaims: CallerClaims;
   /** Frames that this process will step or is stepping, as it committed them. */
-  readonly #steps = new Map<string, Committed<FrameRecord>>();
+  readonly #steps = new TransientMap<string, Committed<FrameRecord>>();
   /** Claims that were withdrawn before the call started. */
   readonly #forbidden = new Set<string>();
   /** Keeps the process alive while a call runs, because its end must be recorded. Released when nothing runs. */
@@ -68,7 +68,7 @@ export class Executions {
       return this.#endings.store(claimed, outcome);
     };
     const run = async (): Promise<Ended> => {
-      this.#claimed.add(claimed);
+      this.#claimed.set(claimed, true);
       this.#beginWork(call.id);
       try {
         return await new CallRun(this.#parts, claimed, store).toEnd();
@@ -103,7 +103,7 @@ export class Executions {
 
   /** What runs in this process or was claimed through it, and what ended here in the last minutes. */
   recentClaims(): readonly KnownClaim[] {
-    const running = [...this.#claimed].map((claimed) => ({ claimed }));
+    const running = Array.from(this.#claimed.keys(), (claimed) => ({ claimed }));
     const calls = new Set(running.map(({ claimed }) => claimed.call));
     const ended = this.#outcomes.all.filter(({ claimed }) => !calls.has(claimed.call));
     return [...ended, ...this.callerClaims.all, ...running];

@@ -39,4 +39,5 @@ export {
 } from "./schema.ts";
 export { bytesOf, checkRoom, fittingResponse, sessionFull, tooMuchState } from "./sizes.ts";
 export { type Trace, type Traced, type TraceLink, untraced } from "./trace.ts";
+export { TransientMap } from "./transient-map.ts";
 export { unlessClosed } from "./unless-closed.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../common/index.ts";
+import { type Clock, TransientMap } from "../common/index.ts";
 import type { SessionCache } from "./session-cache.ts";
 
 /** How many sessions that wait keep their events in this process. */
@@ -18,7 +18,7 @@ interface Resting {
 export class RestingSessions {
   readonly #clock: Clock;
   /** Oldest first. */
-  readonly #sessions = new Map<string, Resting>();
+  readonly #sessions = new TransientMap<string, Resting>();
   #bytes = 0;
 
   constructor(clock: Clock) {
@@ -45,7 +45,7 @@ export class RestingSessions {
 
   forgetOld(): void {
     const oldest = this.#clock.monotonic() - RESTING_MS;
-    for (const [session, { since }] of this.#sessions) {
+    for (const [session, { since }] of this.#sessions.entries()) {
       if (since > oldest && this.size <= MOST_RESTING && this.#bytes <= MOST_BYTES) return;
       this.#drop(session);
     }

@@ -1,3 +1,4 @@
+import { TransientMap } from "../common/index.ts";
 import type { Commit } from "./commit.ts";
 
 /**
@@ -5,7 +6,7 @@ import type { Commit } from "./commit.ts";
  * this process is going to do what it holds.
  */
 export class InFlight {
-  readonly #ids = new Map<string, number>();
+  readonly #ids = new TransientMap<string, number>();
 
   /** Counts what this commit claims until the returned function is called. */
   send(commit: Commit): () => void {

@@ -1,3 +1,4 @@
+import { TransientMap } from "../common/index.ts";
 import type { SessionDocument } from "./document.ts";
 
 /** A document as this process last read or wrote it. */
@@ -14,7 +15,7 @@ const ROW_BYTES = 1_500;
  * was judged; a store refuses one that is behind.
  */
 export class DocumentCache {
-  readonly #known = new Map<string, KnownDocument>();
+  readonly #known = new TransientMap<string, KnownDocument>();
   readonly #mostBytes: number;
   #bytes = 0;
 

@@ -1,5 +1,5 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
-import { copyJson, sessionOf } from "../common/index.ts";
+import { copyJson, sessionOf, TransientMap } from "../common/index.ts";
 import type { HostedApp } from "../host.ts";
 import type { Journal, Outbox } from "../journal/index.ts";
 import type {
@@ -51,14 +51,14 @@ import { WordIndex } from "./word-index.ts";
 import { readDue } from "./work.ts";
 
 /** What the documents may take that are kept in this process. */
-const CACHED_BYTES = 2_000_000;
+const CACHED_BYTES = 800_000;
 
 /** The ledger over a store of documents. */
 export class DocumentLedger implements Ledger {
   readonly #store: Store;
   readonly #cache = new DocumentCache(CACHED_BYTES);
   /** Reads of sessions' state that have not begun. */
-  readonly #stateReads = new Map<string, Promise<JsonObject>>();
+  readonly #stateReads = new TransientMap<string, Promise<JsonObject>>();
   readonly items: KeyValueStore;
   readonly owners: Owners;
   readonly journal: Journal;

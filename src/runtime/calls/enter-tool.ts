@@ -115,14 +115,11 @@ function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry)
   };
 }
 
-/** What also ends when the run is stopped. The signals are joined when a body looks at them: most never do. */
+/** What also ends when the run is stopped. */
 function stoppedBy(stop: AbortSignal, context: CallContext): Pick<CallContext, "signal" | "step"> {
-  let signal: AbortSignal | undefined;
-  const signalOf = (): AbortSignal => (signal ??= AbortSignal.any([context.signal, stop]));
+  const signal = AbortSignal.any([context.signal, stop]);
   return {
-    get signal() {
-      return signalOf();
-    },
-    step: (name, fn, options) => context.step(name, (step) => fn({ ...step, signal: signalOf() }), options),
+    signal,
+    step: (name, fn, options) => context.step(name, (step) => fn({ ...step, signal }), options),
   };
 }

@@ -5,7 +5,7 @@ const MOST_KNOWN = 10_000;
 /** The names of sessions, by key. A name never changes, so it is read once and cached. */
 export class SessionNames {
   readonly #ledger: Ledger;
-  readonly #known = new Map<string, SessionName>();
+  #known = new Map<string, SessionName>();
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger;
@@ -23,7 +23,7 @@ export class SessionNames {
   /** Caches a name that was just read or created. */
   know(key: string, name: SessionName): SessionName {
     // Clearing the whole cache now and then is simpler than removing single entries, and costs one read each.
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (this.#known.size >= MOST_KNOWN) this.#known = new Map();
     this.#known.set(key, name);
     return name;
   }

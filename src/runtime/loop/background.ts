@@ -1,9 +1,11 @@
+import { TransientMap } from "../../engine/index.ts";
+
 // No session's key.
 const ASIDE = "";
 
 /** Background work: asking providers, stopping runs. In memory only. */
 export class Background {
-  readonly #work = new Map<string, Set<Promise<void>>>();
+  readonly #work = new TransientMap<string, Set<Promise<void>>>();
   #stirs = 0;
 
   /** Changes whenever something starts or ends: if it has not changed, nothing happened here meanwhile. */

@@ -1,3 +1,5 @@
+import { TransientMap } from "../../engine/index.ts";
+
 interface Watched {
   readonly controller: AbortController;
   watchers: number;
@@ -5,7 +7,7 @@ interface Watched {
 
 /** Tells the steps of an invocation to stop. Only a hint: the state is in the ledger. */
 export class Cancellation {
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new TransientMap<string, Watched>();
 
   /** Watches an invocation until the returned function is called. */
   open(invocation: string): () => void {

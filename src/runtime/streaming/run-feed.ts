@@ -1,3 +1,4 @@
+import { TransientMap } from "../../engine/index.ts";
 import type { JsonValue, StoredEvent } from "../../protocol/index.ts";
 
 /** A piece of a model's text, as it comes. */
@@ -27,8 +28,8 @@ type Listener = (event: PassingEvent) => void;
 
 /** Sends transient events to the watchers of a session in this process. */
 export class RunFeed {
-  readonly #listeners = new Map<string, Set<Listener>>();
-  readonly #pieces = new Map<string, number>();
+  readonly #listeners = new TransientMap<string, Set<Listener>>();
+  readonly #pieces = new TransientMap<string, number>();
 
   publish(event: PassingEvent): void {
     for (const listener of this.#listeners.get(event.session) ?? []) listener(event);

@@ -1,4 +1,9 @@
-import type { DocumentQuery, SessionDocument, SessionName } from "../../engine/index.ts";
+import {
+  type DocumentQuery,
+  type SessionDocument,
+  type SessionName,
+  TransientMap,
+} from "../../engine/index.ts";
 import type { Cold, ColdRow } from "./cold.ts";
 import { compareText } from "./compare-text.ts";
 import { Hot } from "./hot.ts";
@@ -29,7 +34,7 @@ export class Documents {
   readonly #cold: Cold;
   readonly #hot: Hot<string, Kept>;
   /** Keys of those that are hot. */
-  readonly #names = new Map<string, string>();
+  readonly #names = new TransientMap<string, string>();
   /** The name that was last looked for and not found: who looks for a session often goes on to create it. */
   #missing: string | undefined;
   #someAreCold = false;

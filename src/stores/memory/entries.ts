@@ -1,4 +1,4 @@
-import type { Entry, EntryQuery, LostQuery } from "../../engine/index.ts";
+import { type Entry, type EntryQuery, type LostQuery, TransientMap } from "../../engine/index.ts";
 import type { Cold, ColdRow } from "./cold.ts";
 import { compareText } from "./compare-text.ts";
 import { Hot } from "./hot.ts";
@@ -24,7 +24,7 @@ const BEHIND_ALL = "\u{10ffff}";
 export class Entries {
   readonly #cold: Cold;
   readonly #hot: Hot<Entry, Entry>;
-  readonly #facets = new Map<string, Map<string, SortedEntries>>();
+  readonly #facets = new Map<string, TransientMap<string, SortedEntries>>();
   #someAreCold = false;
 
   constructor(cold: Cold, most: number) {
@@ -34,7 +34,7 @@ export class Entries {
 
   add(entry: Entry): void {
     const { facet, value } = entry;
-    const values = this.#facets.get(facet) ?? new Map<string, SortedEntries>();
+    const values = this.#facets.get(facet) ?? new TransientMap<string, SortedEntries>();
     const entries = values.get(value) ?? new SortedEntries();
     if (values.size === 0) this.#facets.set(facet, values);
     if (entries.isEmpty) values.set(value, entries);
@@ -70,7 +70,7 @@ export class Entries {
     const found: Entry[] = [];
     const [start, ...place] = after;
     const isAsked = (value: string): boolean => compareText(value, start) >= 0 && !values.includes(value);
-    const held = [...(this.#facets.get(facet) ?? [])].filter(([value]) => isAsked(value));
+    const held = [...(this.#facets.get(facet)?.entries() ?? [])].filter(([value]) => isAsked(value));
     held.sort(([a], [b]) => compareText(a, b));
     for (const [value, entries] of held) {
       const left = { limit: limit - found.length, ...(value === start ? { after: place } : {}) };
@@ -119,7 +119,9 @@ export class Entries {
 
   #prefixed(query: EntryQuery): readonly Entry[] {
     const { after: _after, newestFirst: _newestFirst, ...rest } = query;
-    const all = [...(this.#facets.get(query.facet) ?? [])].filter(([value]) => value.startsWith(query.value));
+    const all = [...(this.#facets.get(query.facet)?.entries() ?? [])].filter(([value]) =>
+      value.startsWith(query.value),
+    );
     all.sort(([a], [b]) => compareText(a, b));
     const found: Entry[] = [];
     for (const [, entries] of all) {

@@ -1,6 +1,8 @@
+import { TransientMap } from "../../engine/index.ts";
+
 /** What is held on the heap, in the order of its last change, up to a weight. What is heavier than that is given away. */
 export class Hot<Key, Value> {
-  readonly #held = new Map<Key, Value>();
+  readonly #held = new TransientMap<Key, Value>();
   readonly #most: number;
   readonly #weightOf: (value: Value) => number;
   #weight = 0;
@@ -45,7 +47,7 @@ export class Hot<Key, Value> {
     if (this.#weight <= this.#most) return;
     const oldest: [Key, Value][] = [];
     let left = this.#weight;
-    for (const [key, value] of this.#held) {
+    for (const [key, value] of this.#held.entries()) {
       if (left <= this.#most / 2) break;
       left -= this.#weightOf(value);
       oldest.push([key, value]);

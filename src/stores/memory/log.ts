@@ -1,4 +1,4 @@
-import { type Archive, eraseArchive, type LogRange, type LogRow } from "../../engine/index.ts";
+import { type Archive, eraseArchive, type LogRange, type LogRow, TransientMap } from "../../engine/index.ts";
 import type { Cold, ColdRow } from "./cold.ts";
 import { Hot } from "./hot.ts";
 
@@ -28,7 +28,7 @@ export class Log {
   readonly #cold: Cold;
   readonly #hot: Hot<number, Kept>;
   /** Those that are hot, by session. */
-  readonly #ofSession = new Map<string, Kept[]>();
+  readonly #ofSession = new TransientMap<string, Kept[]>();
   #last = 0;
   #firstHot = 1;
 

@@ -36,7 +36,7 @@ import { Log } from "./log.ts";
 import { Owners } from "./owners.ts";
 
 /** About how many bytes of documents, of log rows, of entries and of items are held on the heap. */
-const MOST_HOT = 512 * 1_024;
+const MOST_HOT = 128 * 1_024;
 
 /**
  * A store that is gone with the process. What was used last is in plain structures; what was not is moved to a database
@@ -55,6 +55,7 @@ export class MemoryStore implements Store {
   readonly #owners = new Owners();
   readonly #checkpoints: CheckpointRecord[] = [];
   readonly #listeners = new Listeners();
+  #someAreRenamed = false;
   #closed = false;
 
   constructor(clock: Clock, mostHot: number = MOST_HOT) {
@@ -75,8 +76,7 @@ export class MemoryStore implements Store {
     this.#check();
     if ("key" in which) return this.#loaded(this.#documents.byKey(which.key));
     const { name } = which;
-    const erased = { ...name, user: erasedUser(this.digestKey, name.user) };
-    const renamed = this.#documents.byName(erased);
+    const renamed = this.#someAreRenamed ? this.#documents.byName(this.#erased(name)) : undefined;
     // Asked last: whoever finds nothing is about to make one of this name.
     return this.#loaded(this.#documents.byName(name) ?? renamed);
   }
@@ -113,6 +113,7 @@ export class MemoryStore implements Store {
     if (known?.version !== version || known.document.head.deletedAt === undefined) return false;
     if (this.#items.versionOf(guard.kind, guard.id, this.now) !== guard.version) return false;
     this.#documents.rename({ key, version, document });
+    this.#someAreRenamed = true;
     for (const [n, archive] of archives) this.#log.setArchive(key, n, archive);
     this.#apply({ items: [], ...entries });
     return true;
@@ -243,6 +244,10 @@ export class MemoryStore implements Store {
     this.#closed = true;
     this.#cold.close();
     this.#listeners.close();
+  }
+
+  #erased(name: SessionName): SessionName {
+    return { ...name, user: erasedUser(this.digestKey, name.user) };
   }
 
   #check(): void {

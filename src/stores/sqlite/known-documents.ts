@@ -3,6 +3,7 @@ import {
   readDocumentText,
   type SessionDocument,
   type SessionName,
+  TransientMap,
 } from "../../engine/index.ts";
 
 /** So many characters of text are kept. */
@@ -19,7 +20,7 @@ interface Known {
  */
 export class KnownDocuments {
   /** By the session's key, oldest first. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new TransientMap<string, Known>();
   readonly #most: number;
   #length = 0;
 
