@@ -219,6 +219,7 @@ export {
   type HeldWork,
   type IdempotentRequest,
   isEverybodys,
+  isLedgerAway,
   type JournalRecord,
   KEY_KNOWN_MS,
   type KeyValueStore,

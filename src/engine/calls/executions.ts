@@ -5,6 +5,7 @@ import {
   type Committed,
   type Draft,
   type FrameRecord,
+  isLedgerAway,
   retryUntilStored,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -236,8 +237,23 @@ export class Executions {
 
   async #stepTo(frame: FrameRecord): Promise<void> {
     try {
+      const { maxLostAttempts } = this.#parts.settings;
+      let stepping: FrameRecord | undefined = frame;
+      for (let tries = 1; stepping !== undefined; tries++)
+        stepping = await this.#tryStep(stepping, tries < maxLostAttempts);
+    } finally {
+      this.takeStep(frame);
+    }
+  }
+
+  /** Returns the frame if the ledger failed during the step, and it is to be taken again. */
+  async #tryStep(frame: FrameRecord, mayRepeat: boolean): Promise<FrameRecord | undefined> {
+    try {
       await this.#parts.hosts.get(frame.app)?.step?.(frame);
+      return undefined;
     } catch (error) {
+      // Nothing is wrong with the step, and nothing of it was stored.
+      if (mayRepeat && isLedgerAway(error)) return this.#ourStep(frame);
       // This process owns the frame and its lease stays valid, so no other process would ever continue it.
       const event = {
         author: frame.agent,
@@ -249,9 +265,19 @@ export class Executions {
         what: `store the failed step of ${frame.agent} (${frame.id})`,
         store: () => finishFrame(this.#parts, frame, { event, status: "failed" }),
       });
-    } finally {
-      this.takeStep(frame);
+      return undefined;
     }
+  }
+
+  /** The frame as it is now, once the ledger answers, if this process still is to take the same step. */
+  async #ourStep({ id, agent, owner, turn }: FrameRecord): Promise<FrameRecord | undefined> {
+    const { frame } =
+      (await retryUntilStored(this.#parts, {
+        what: `read the step of ${agent} (${id})`,
+        store: () => this.#parts.ledger.load({ frame: id }),
+      })) ?? {};
+    const isOurs = frame?.status === "stepping" && frame.owner === owner && frame.turn === turn;
+    return isOurs ? frame : undefined;
   }
 
   #track(id: string, work: () => Promise<Ended>, place: Place): void {

@@ -84,7 +84,7 @@ export type {
   Vote,
   VoteSlot,
 } from "./records.ts";
-export { retryUntilStored } from "./retry-until-stored.ts";
+export { isLedgerAway, retryUntilStored } from "./retry-until-stored.ts";
 export { searchableWords, wordsOf } from "./search-words.ts";
 export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";

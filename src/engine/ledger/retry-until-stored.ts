@@ -61,8 +61,13 @@ export async function retryUntilStored<T>(
   }
 }
 
+/** Is the ledger not to be had at this moment? Nothing is wrong then with what was asked of it. */
+export function isLedgerAway(error: unknown): boolean {
+  return CountersignError.isInstance(error) && PASSING.has(error.code);
+}
+
 function kindOf(error: unknown): "closed" | "passing" | "refused" {
   if (!CountersignError.isInstance(error)) return "refused";
   if (error.code === "closed") return "closed";
-  return PASSING.has(error.code) ? "passing" : "refused";
+  return isLedgerAway(error) ? "passing" : "refused";
 }

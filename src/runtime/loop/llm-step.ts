@@ -4,6 +4,7 @@ import {
   type FrameEnd,
   type FrameRecord,
   finishFrame,
+  isLedgerAway,
   type Ledger,
   type PlannedCall,
   recordTurn,
@@ -53,6 +54,8 @@ async function stepOrFail(
   try {
     return await stepOnce(run, agent, frame);
   } catch (error) {
+    // The step is taken again when the ledger answers.
+    if (isLedgerAway(error)) throw error;
     const code = CountersignError.isInstance(error) ? error.code : "internal";
     return finish(run, frame, failureOf(frame, code, errorText(error)));
   }
