@@ -15,6 +15,7 @@ import { isWithinScope, viewersOf } from "../people/index.ts";
 import type { Packed } from "./document.ts";
 import { NO_DEADLINE, OPEN_FACETS } from "./entries.ts";
 import { copyRow } from "./long-values.ts";
+import { compareEntries, mergedEntries } from "./merged-entries.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import type { Entry, EntryQuery, Store } from "./store.ts";
@@ -92,7 +93,9 @@ async function rarestHits(store: Store, words: readonly string[]): Promise<reado
 async function lookUp(store: Store, page: PageOfConfirmations, hits: readonly Entry[]): Promise<void> {
   const [sort, id] = page.place;
   const distinct = new Map(hits.map((entry) => [entry.id, entry]));
-  const ahead = [...distinct.values()].filter((entry) => compare(entry, { sort, id }) > 0).sort(compare);
+  const ahead = [...distinct.values()]
+    .filter((entry) => compareEntries(entry, { sort, id }) > 0)
+    .sort(compareEntries);
   for (let at = 0; at < ahead.length; at += WINDOW) {
     for (const item of await page.read(store, ahead.slice(at, at + WINDOW))) if (page.take(item)) return;
     await store.pause();
@@ -187,17 +190,19 @@ async function nextEntries(
     ...new Set([...filter.viewers, ...(filter.delegated ?? []).map(({ viewer }) => viewer)]),
   ];
   if (state === "open" && session !== undefined) return openIn(store, session, { place, window });
-  const page = { limit: window, after: place, ...(state === "closed" ? { newestFirst: true as const } : {}) };
+  const range = {
+    limit: window,
+    after: place,
+    ...(state === "closed" ? { newestFirst: true as const } : {}),
+  };
   const lead = leadOf(filter);
   const queries: readonly EntryQuery[] =
     viewers !== undefined && session === undefined
-      ? viewers.map((value) => ({ facet: `${state} viewer`, value, ...page }))
-      : [{ ...lead, ...page }];
-  const pages = await store.entries(queries);
-  if (pages.length === 1) return pages[0] ?? [];
-  const distinct = new Map(pages.flat().map((entry) => [entry.id, entry]));
-  const sign = state === "open" ? 1 : -1;
-  return [...distinct.values()].sort((a, b) => sign * compare(a, b)).slice(0, window);
+      ? viewers.map((value) => ({ facet: `${state} viewer`, value, ...range }))
+      : [{ ...lead, ...range }];
+  if (queries.length > 1) return mergedEntries(store, queries, window);
+  const [page = []] = await store.entries(queries);
+  return page;
 }
 
 /** The open questions of one session, in the order of the list. */
@@ -210,8 +215,8 @@ async function openIn(
   return confirmations
     .filter(({ status }) => status === "requested")
     .map(({ id: own, expiresAt = NO_DEADLINE }) => ({ facet: "open", value: "", sort: expiresAt, id: own }))
-    .filter((entry) => compare(entry, { sort, id }) > 0)
-    .sort(compare)
+    .filter((entry) => compareEntries(entry, { sort, id }) > 0)
+    .sort(compareEntries)
     .slice(0, window);
 }
 
@@ -227,10 +232,6 @@ function leadOf(filter: ConfirmationFilter): { readonly facet: string; readonly 
     if (value !== undefined) return { facet: `open ${facet}`, value };
   }
   return { facet: "open", value: "" };
-}
-
-function compare(a: Pick<Entry, "sort" | "id">, b: Pick<Entry, "sort" | "id">): number {
-  return a.sort - b.sort || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }
 
 async function readAll(

@@ -1,0 +1,67 @@
+import type { Entry, EntryQuery, Store } from "./store.ts";
+
+/** So many labels are read in one go. */
+const FEW = 4;
+const LEAST = 8;
+
+/** A list of entries under one label, as far as it was read. */
+interface Reading {
+  readonly query: EntryQuery;
+  readonly entries: Entry[];
+  isDone: boolean;
+}
+
+/**
+ * The first entries under any of these labels, each id once, in the order of the list. Under many labels few entries each
+ * are read first, and more only of the labels that the page needs them of: else somebody in many groups reads a whole
+ * page for each group.
+ */
+export async function mergedEntries(
+  store: Pick<Store, "entries">,
+  queries: readonly EntryQuery[],
+  window: number,
+): Promise<readonly Entry[]> {
+  const sign = queries[0]?.newestFirst === true ? -1 : 1;
+  const inOrder = (a: Entry, b: Entry): number => sign * compareEntries(a, b);
+  const readings: readonly Reading[] = queries.map((query) => ({ query, entries: [], isDone: false }));
+  const first = queries.length <= FEW ? window : Math.max(LEAST, Math.ceil((2 * window) / queries.length));
+  await readMore(store, readings, Math.min(first, window));
+  for (;;) {
+    const merged = distinct(readings).sort(inOrder);
+    const last = merged[window - 1];
+    // One that ends before the page does may have more of it.
+    const short = readings.filter(({ entries, isDone }) => {
+      const end = entries.at(-1);
+      return !isDone && (last === undefined || end === undefined || inOrder(end, last) < 0);
+    });
+    if (short.length === 0) return merged.slice(0, window);
+    await readMore(store, short, window);
+  }
+}
+
+async function readMore(
+  store: Pick<Store, "entries">,
+  readings: readonly Reading[],
+  limit: number,
+): Promise<void> {
+  const pages = await store.entries(
+    readings.map(({ query, entries }) => {
+      const last = entries.at(-1);
+      return { ...query, limit, ...(last === undefined ? {} : { after: [last.sort, last.id] as const }) };
+    }),
+  );
+  for (const [place, reading] of readings.entries()) {
+    const page = pages[place] ?? [];
+    reading.entries.push(...page);
+    reading.isDone = page.length < limit;
+  }
+}
+
+function distinct(readings: readonly Reading[]): Entry[] {
+  return [...new Map(readings.flatMap(({ entries }) => entries).map((entry) => [entry.id, entry])).values()];
+}
+
+/** By deadline or time, then by id. */
+export function compareEntries(a: Pick<Entry, "sort" | "id">, b: Pick<Entry, "sort" | "id">): number {
+  return a.sort - b.sort || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
+}
