@@ -8,7 +8,7 @@ import { Resources } from "../support/resources.ts";
 import { GRANTED, type RightsLine, type RightsOptions, type RightsStrike } from "./rights.program.ts";
 
 const PROGRAM = new URL("./rights.program.ts", import.meta.url);
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 vi.setConfig({ maxConcurrency: 4 });
 
 /** How often each record is there when everything is done, however often a process was killed. */

@@ -2,7 +2,7 @@ import type { Entry, EntryQuery, Store } from "./store.ts";
 
 /** So many labels are read in one go. */
 const FEW = 4;
-const LEAST = 8;
+const LEAST = 4;
 
 /** A list of entries under one label, as far as it was read. */
 interface Reading {
@@ -25,32 +25,34 @@ export async function mergedEntries(
   const inOrder = (a: Entry, b: Entry): number => sign * compareEntries(a, b);
   const readings: readonly Reading[] = queries.map((query) => ({ query, entries: [], isDone: false }));
   const first = queries.length <= FEW ? window : Math.max(LEAST, Math.ceil((2 * window) / queries.length));
-  await readMore(store, readings, Math.min(first, window));
+  const begun = readings.map((reading) => ({ reading, limit: Math.min(first, window) }));
+  await readMore(store, begun);
   for (;;) {
     const merged = distinct(readings).sort(inOrder);
     const last = merged[window - 1];
-    // One that ends before the page does may have more of it.
-    const short = readings.filter(({ entries, isDone }) => {
-      const end = entries.at(-1);
-      return !isDone && (last === undefined || end === undefined || inOrder(end, last) < 0);
+    // One that ends before the page does may have more of it: no more than the page has behind that end.
+    const short = readings.flatMap((reading) => {
+      const end = reading.entries.at(-1);
+      if (reading.isDone || end === undefined) return [];
+      if (last !== undefined && inOrder(end, last) >= 0) return [];
+      return [{ reading, limit: window - merged.filter((entry) => inOrder(entry, end) <= 0).length }];
     });
     if (short.length === 0) return merged.slice(0, window);
-    await readMore(store, short, window);
+    await readMore(store, short);
   }
 }
 
 async function readMore(
   store: Pick<Store, "entries">,
-  readings: readonly Reading[],
-  limit: number,
+  wanted: readonly { readonly reading: Reading; readonly limit: number }[],
 ): Promise<void> {
   const pages = await store.entries(
-    readings.map(({ query, entries }) => {
+    wanted.map(({ reading: { query, entries }, limit }) => {
       const last = entries.at(-1);
       return { ...query, limit, ...(last === undefined ? {} : { after: [last.sort, last.id] as const }) };
     }),
   );
-  for (const [place, reading] of readings.entries()) {
+  for (const [place, { reading, limit }] of wanted.entries()) {
     const page = pages[place] ?? [];
     reading.entries.push(...page);
     reading.isDone = page.length < limit;
@@ -63,5 +65,14 @@ function distinct(readings: readonly Reading[]): Entry[] {
 
 /** By deadline or time, then by id. */
 export function compareEntries(a: Pick<Entry, "sort" | "id">, b: Pick<Entry, "sort" | "id">): number {
-  return a.sort - b.sort || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
+  return a.sort - b.sort || compareIds(a.id, b.id);
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** In the order of UTF-8 bytes, as stores have it. That of `<` differs only where there are surrogates. */
+function compareIds(a: string, b: string): number {
+  if (a === b) return 0;
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : 1;
 }
