@@ -171,7 +171,7 @@ export class Executions {
       work = this.#invocations.get(invocation)
     ) {
       ({ cache } = work);
-      await unlessClosed(this.#parts.closed, Promise.all(work.running));
+      await unlessClosed(this.#parts.closed, work.over.promise);
     }
     return cache;
   }
@@ -304,6 +304,10 @@ export class Executions {
     const track = async (): Promise<void> => {
       try {
         await work();
+      } catch (error) {
+        // Who waits for a call of no run waits for this promise itself.
+        if (place.invocation === NOWHERE.invocation) throw error;
+        fail(run, error);
       } finally {
         if (this.#running.get(id) === tracked) this.#running.delete(id);
         if (this.#running.size === 0) this.#letGo();
@@ -326,7 +330,11 @@ export class Executions {
     // Without a draft that follows it, nobody knows whether others have gone on with the session since.
     const rested = this.#resting.take(session);
     const cache = draft === undefined ? undefined : rested;
-    const run: Run = { running: new Set(), cache: cache ?? new SessionCache() };
+    const run: Run = {
+      running: new Set(),
+      cache: cache ?? new SessionCache(),
+      over: Promise.withResolvers<void>(),
+    };
     this.#invocations.set(invocation, run);
     this.#sessions.set(session, (this.#sessions.get(session) ?? new Set()).add(run));
     return run;
@@ -334,6 +342,7 @@ export class Executions {
 
   #end({ session, invocation }: Place, run: Run): void {
     this.#invocations.delete(invocation);
+    run.over.resolve();
     const others = this.#sessions.get(session);
     others?.delete(run);
     if (others?.size !== 0) return;
@@ -349,6 +358,15 @@ const MOST_FORBIDDEN = 10_000;
 interface Run {
   readonly running: Set<Promise<void>>;
   readonly cache: SessionCache;
+  /** Settled when nothing of it runs here any more. */
+  over: PromiseWithResolvers<void>;
+}
+
+/** Those who wait now are told; whoever comes later waits for the rest. */
+function fail(run: Run, error: unknown): void {
+  const { over } = run;
+  run.over = Promise.withResolvers();
+  over.reject(error);
 }
 
 /** What a piece of work belongs to, and the draft that started it. */

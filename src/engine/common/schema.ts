@@ -49,14 +49,14 @@ export type ParseOutcome<Args> =
 /** A parsed schema. */
 export interface Shape<Args> {
   readonly jsonSchema?: JsonObject;
-  parse(input: unknown): Promise<ParseOutcome<Args>>;
+  parse(input: unknown): ParseOutcome<Args> | Promise<ParseOutcome<Args>>;
 }
 
 /** Parses a schema. Without one, any JSON object fits. */
 export function readShape<Args>(parameters: Parameters<Args> | undefined): Shape<Args> {
-  if (parameters === undefined) return { parse: async (input) => parsePlain<Args>(input, undefined) };
+  if (parameters === undefined) return { parse: (input) => parsePlain<Args>(input, undefined) };
   if (isStandardSchema<Args>(parameters)) return standardShape(parameters);
-  return { jsonSchema: parameters, parse: async (input) => parsePlain<Args>(input, parameters) };
+  return { jsonSchema: parameters, parse: (input) => parsePlain<Args>(input, parameters) };
 }
 
 /** The payload that a tool gets, or why it gets none. */
@@ -124,10 +124,11 @@ function standardShape<Args>(schema: StandardSchema<unknown, Args>): Shape<Args>
   const jsonSchema = describeStandard(standard);
   return {
     ...(jsonSchema === undefined ? {} : { jsonSchema }),
-    parse: async (input) => {
-      const result = await standard.validate(input);
-      if (result.issues !== undefined) return firstIssue(result.issues);
-      return bind(input, result.value);
+    parse: (input) => {
+      const bound = (result: StandardResult<Args>): ParseOutcome<Args> =>
+        result.issues === undefined ? bind(input, result.value) : firstIssue(result.issues);
+      const result = standard.validate(input);
+      return result instanceof Promise ? result.then(bound) : bound(result);
     },
   };
 }

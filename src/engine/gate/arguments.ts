@@ -6,12 +6,20 @@ import type { GatedTool } from "./gated-tool.ts";
 type Parser = Pick<GatedTool, "parse">;
 
 /** Parses arguments. A schema is the author's code: if it throws, the arguments are not accepted. */
-export async function parseArguments(tool: Parser, args: JsonObject): Promise<ParseOutcome<unknown>> {
+export function parseArguments(
+  tool: Parser,
+  args: JsonObject,
+): ParseOutcome<unknown> | Promise<ParseOutcome<unknown>> {
   try {
-    return await tool.parse(args);
+    const parsed = tool.parse(args);
+    return parsed instanceof Promise ? parsed.catch(unparsable) : parsed;
   } catch (error) {
-    return { ok: false, field: "", message: errorText(error) };
+    return unparsable(error);
   }
+}
+
+function unparsable(error: unknown): ParseOutcome<unknown> {
+  return { ok: false, field: "", message: errorText(error) };
 }
 
 /** What the function gets, a copy of its own, or a promise of it. JSON is not parsed again: otherwise a default could change after the approval. */

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../../pro
 import { errorText, type ParseOutcome, sameJson } from "../common/index.ts";
 import type { CallRecord } from "../ledger/index.ts";
 
-type Parse<Args> = (args: JsonObject) => Promise<ParseOutcome<Args>>;
+type Parse<Args> = (args: JsonObject) => ParseOutcome<Args> | Promise<ParseOutcome<Args>>;
 
 /**
  * Parses arguments that a person sent in place of those they were shown, so that what is shown is still what runs. If

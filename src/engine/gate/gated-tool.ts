@@ -42,9 +42,9 @@ export interface GatedTool {
   readonly secrets: readonly string[];
   /** MCP server or remote agent. */
   readonly source?: string;
-  parse(args: JsonObject): Promise<ParseOutcome<unknown>>;
+  parse(args: JsonObject): ParseOutcome<unknown> | Promise<ParseOutcome<unknown>>;
   /** The author's gates that apply to this call. A predicate that throws applies. */
-  gates(args: unknown, context: GateContext): Promise<readonly AuthorGate[]>;
+  gates(args: unknown, context: GateContext): readonly AuthorGate[] | Promise<readonly AuthorGate[]>;
 }
 
 /** Turns an author's options into the rules for the tool's confirmations. */

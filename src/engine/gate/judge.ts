@@ -60,23 +60,41 @@ export interface GatedCall {
  * Judges a call, from any entry point: what its tool's author, the policies and the hooks say together. The strictest
  * wins. If anything fails, a person is asked.
  */
-export async function judge(
+export function judge(
   rules: GateRules,
   call: GatedCall,
   hooks: readonly Verdict[] = [],
+): Ruling | Promise<Ruling> {
+  const gates = gatesOf(call);
+  // Most tools have a plain answer, and a promise costs time at every call.
+  if (gates instanceof Promise || rules.policies.length > 0)
+    return judgeByPolicy(rules, call, { gates, hooks });
+  return rule([...authorsIn(call, gates), ...hooks]);
+}
+
+async function judgeByPolicy(
+  rules: GateRules,
+  call: GatedCall,
+  {
+    gates,
+    hooks,
+  }: {
+    readonly gates: readonly AuthorGate[] | Promise<readonly AuthorGate[]>;
+    readonly hooks: readonly Verdict[];
+  },
 ): Promise<Ruling> {
   const { tool, parsed, subject } = call;
-  const authors = (await gatesOf(call)).map(
-    (source): Verdict => ({ source, outcome: "confirm", why: REASONS[source](tool) }),
-  );
-  const { policies } = rules;
-  const ruled =
-    policies.length === 0 ? NO_OPINIONS : await opinionsOf(rules, { tool, args: parsed.args, subject });
-  const { notes } = ruled;
+  const authors = authorsIn(call, await gates);
+  const { verdicts, notes } =
+    rules.policies.length === 0 ? NO_OPINIONS : await opinionsOf(rules, { tool, args: parsed.args, subject });
   return {
-    ...rule([...authors, ...ruled.verdicts, ...hooks]),
+    ...rule([...authors, ...verdicts, ...hooks]),
     ...(notes.length === 0 ? {} : { policy: notes }),
   };
+}
+
+function authorsIn({ tool }: GatedCall, gates: readonly AuthorGate[]): readonly Verdict[] {
+  return gates.map((source) => ({ source, outcome: "confirm", why: REASONS[source](tool) }));
 }
 
 /** The reason of a policy that now denies this stored call, if any. A policy that throws denies. */
@@ -118,14 +136,22 @@ const REASONS: { readonly [source in AuthorGate]: (tool: GatedTool) => string } 
   remote: ({ definition }) => `the remote agent ${definition.server ?? ""} asks`,
 };
 
-async function gatesOf({ tool, parsed, subject }: GatedCall): Promise<readonly AuthorGate[]> {
+function gatesOf({
+  tool,
+  parsed,
+  subject,
+}: GatedCall): readonly AuthorGate[] | Promise<readonly AuthorGate[]> {
   const { agent: agentName, user: userId, session } = subject;
   try {
-    return await tool.gates(parsed.value, { agentName, userId, sessionId: session.id });
+    const gates = tool.gates(parsed.value, { agentName, userId, sessionId: session.id });
+    return gates instanceof Promise ? gates.catch(() => FAILED) : gates;
   } catch {
-    return ["tool"];
+    return FAILED;
   }
 }
+
+/** If a predicate fails, a person is asked. */
+const FAILED: readonly AuthorGate[] = ["tool"];
 
 interface RuledCall {
   readonly tool: GatedTool;

@@ -72,11 +72,13 @@ async function planCall(scene: TurnScene, call: IdentifiedCall): Promise<Planned
   const asked = askBeforeTool(scene, tool, call);
   const hooked = asked instanceof Promise ? await asked : asked;
   if ("answer" in hooked) return answered(call, hooked.answer);
-  const parsed = await parseArguments(tool, hooked.args);
+  const parsing = parseArguments(tool, hooked.args);
+  const parsed = parsing instanceof Promise ? await parsing : parsing;
   if (!parsed.ok) return answered(call, misfit(parsed));
   const { rules } = scene.run;
   const gated: GatedCall = { tool, parsed, subject: scene.subject };
-  const ruling = await judge(rules, gated, hooked.verdicts);
+  const judging = judge(rules, gated, hooked.verdicts);
+  const ruling = judging instanceof Promise ? await judging : judging;
   const live = scene.live.get(tool) ?? liveToolOf(scene.run, scene.agent, tool);
   scene.live.set(tool, live);
   const repeated = ruling.outcome === "deny" ? undefined : answerAsBefore(scene, tool, parsed.args);

@@ -57,7 +57,7 @@ export abstract class BaseTool implements Tool {
     return { approvers: "requester", hint: () => undefined };
   }
 
-  parse(args: JsonObject): Promise<ParseOutcome<unknown>> {
+  parse(args: JsonObject): ParseOutcome<unknown> | Promise<ParseOutcome<unknown>> {
     return readShape<unknown>(this.parameters).parse(args);
   }
 

@@ -117,7 +117,7 @@ export function tool<Args = JsonObject, Payload = unknown, Credentials = unknown
 }
 
 function gatesOf<Args>(gate: ToolOptions<Args, unknown>["requireConfirmation"]): Tool["gates"] {
-  if (gate === undefined || typeof gate === "boolean") return async () => (gate === true ? ["tool"] : []);
+  if (gate === undefined || typeof gate === "boolean") return () => (gate === true ? ["tool"] : []);
   return async (args, context) => ((await meets(gate, args as Args, context)) ? ["tool"] : []);
 }
 
