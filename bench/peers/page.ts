@@ -5,7 +5,7 @@ import { type Cycles, type Growth, OURS, type PeerResults, type Safety } from ".
 const MIB = 2 ** 20;
 
 /** The page of the documentation: the goals first, every workload after, nothing left out. */
-export function toPage(results: PeerResults, ownResults: string): string {
+export function toPage(results: PeerResults, ownResults: string, adapters: string): string {
   return [
     "# Benchmarks",
     "",
@@ -39,6 +39,11 @@ export function toPage(results: PeerResults, ownResults: string): string {
     "What the engine costs over the bare statements of its store, and whether a full ledger slows it down.",
     "",
     ownResults.replace(/^# .*\n+/, "").replaceAll(/^## /gm, "### "),
+    "## Inside other frameworks",
+    "",
+    "What our gate costs inside other frameworks. Made by `npm run bench:adapters`.",
+    "",
+    `<!-- adapters -->\n${adapters}<!-- /adapters -->\n`,
   ].join("\n");
 }
 

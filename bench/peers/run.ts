@@ -54,8 +54,13 @@ async function main(): Promise<void> {
   const merged = later.reduce((before, after) => ({ ...before, ...after }), first);
   if (values.quick) return;
   const results: PeerResults = { ...merged, env: first.env };
-  writeFileSync(PAGE, toPage(results, readFileSync(join(ROOT, "bench", "RESULTS.md"), "utf8")));
+  writeFileSync(PAGE, toPage(results, kept("RESULTS.md"), kept("ADAPTERS.md")));
   process.stderr.write(`docs/benchmarks.md was made of ${files.join(" and ")}\n`);
+}
+
+/** What another benchmark has found. */
+function kept(file: string): string {
+  return readFileSync(join(ROOT, "bench", file), "utf8");
 }
 
 interface Asked {

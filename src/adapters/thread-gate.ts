@@ -14,7 +14,7 @@ import {
 } from "../engine/index.ts";
 import { isJsonObject, type JsonObject } from "../protocol/index.ts";
 import type { ToolRule } from "./tool-rule.ts";
-import { withoutDefaults } from "./without-defaults.ts";
+import { keptWithoutDefaults } from "./without-defaults.ts";
 
 /** The conversation that an adapter gates, as the program around the framework knows it. */
 export interface ThreadOptions {
@@ -190,7 +190,7 @@ export class ThreadGate {
       key: callKey(thread, id, occurrence),
       tool: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
-      ...(tool.schema === undefined ? {} : { schema: withoutDefaults(tool.schema) }),
+      ...(tool.schema === undefined ? {} : { schema: keptWithoutDefaults(tool.schema) }),
       // If they are not JSON, the engine refuses them.
       args: args as JsonObject,
       parsed: true,

@@ -10,6 +10,15 @@ const NAME_MAPS: ReadonlySet<string> = new Set([
 ]);
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "examples"]);
 
+const made = new WeakMap<JsonObject, JsonObject>();
+
+/** {@link withoutDefaults} of a tool's schema, which is the same object at every call. */
+export function keptWithoutDefaults(schema: JsonObject): JsonObject {
+  const known = made.get(schema) ?? withoutDefaults(schema);
+  made.set(schema, known);
+  return known;
+}
+
 /**
  * The schema of arguments that are parsed already, which its defaults say nothing about. One that is a function has
  * another value in every process, and the tool would seem to have changed since people were asked.

@@ -11,6 +11,7 @@ import { withAdded } from "../sent-members.ts";
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
 import { answerOrThrow, asApproved, isSame, isToldAmended } from "../told.ts";
 import type { ToolRule } from "../tool-rule.ts";
+import { jsonSchemaOf } from "./json-schema.ts";
 import { isResumed, lastResponses, openRequests } from "./messages.ts";
 import { occurrenceIn } from "./trusted-messages.ts";
 
@@ -154,12 +155,12 @@ export class GatedTool {
   async #call(input: unknown, place: Place): Promise<FrameworkCall<unknown>> {
     const { toolCallId, messages } = place;
     const { description, inputSchema } = this.#tool;
-    const schema: unknown = await asSchema(inputSchema).jsonSchema;
+    const schema = await jsonSchemaOf(inputSchema);
     return {
       tool: {
         name: this.#name,
         ...(typeof description === "string" ? { description } : {}),
-        ...(isJsonObject(schema) ? { schema } : {}),
+        ...(schema === undefined ? {} : { schema }),
       },
       rule: this.#ruleAt(place),
       args: input,

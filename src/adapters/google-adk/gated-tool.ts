@@ -27,6 +27,7 @@ export class GatedTool<Tool extends AdkTool> {
   readonly #options: GatedToolOptions;
   /** Of a schema that changes values: defaults, for instance. */
   readonly #shape: Shape<unknown> | undefined;
+  #schema: { readonly of: JsonObject | undefined } | undefined;
 
   constructor(tool: Tool, options: GatedToolOptions) {
     this.#tool = tool;
@@ -52,7 +53,7 @@ export class GatedTool<Tool extends AdkTool> {
    * whatever is not decided there stops the run, and the session stays where it was.
    */
   async #check(args: Args, context?: AdkToolContext): Promise<boolean> {
-    if (context?.functionCallId === undefined || !(await this.#isGated(args, context)))
+    if (context?.functionCallId === undefined || !(await this.#isGated(args, context, true)))
       return this.#tool.checkRequireConfirmation(args, context);
     const { gate, call } = await this.#call(args, context);
     await this.#checkAsked(gate, call);
@@ -67,7 +68,8 @@ export class GatedTool<Tool extends AdkTool> {
     const { kept } = this.#options;
     const { name } = this.#tool;
     try {
-      const answer = (await this.#isGated(args, toolContext))
+      const isResumed = toolContext.toolConfirmation !== undefined;
+      const answer = (await this.#isGated(args, toolContext, isResumed))
         ? await this.#gated(args, toolContext)
         : { value: await this.#tool.runAsync({ args, toolContext }) };
       if (answer === undefined) return waitingAnswer(toolContext, kept);
@@ -115,10 +117,10 @@ export class GatedTool<Tool extends AdkTool> {
   }
 
   // Fails closed: a tool whose own rule fails is asked about. A call that was asked about stays the ledger's, whatever
-  // the rule says later.
-  async #isGated(args: Args, context: AdkToolContext): Promise<boolean> {
+  // the rule says later; the ADK runs it only as one that was answered.
+  async #isGated(args: Args, context: AdkToolContext, isResumed: boolean): Promise<boolean> {
     const { rule, hasPolicy } = this.#options;
-    if (rule !== undefined || hasPolicy || (await this.#isKnown(context))) return true;
+    if (rule !== undefined || hasPolicy || (isResumed && (await this.#isKnown(context)))) return true;
     try {
       return await this.#tool.checkRequireConfirmation(args, context);
     } catch {
@@ -165,8 +167,7 @@ export class GatedTool<Tool extends AdkTool> {
         "invalid-option",
         `The gated tool "${name}" was called outside of its session.`,
       );
-    // oxlint-disable-next-line no-underscore-dangle -- the ADK's own name, public in its types
-    const schema = this.#shape?.jsonSchema ?? jsonSchemaOf(this.#tool._getDeclaration() ?? {});
+    const schema = this.#jsonSchema;
     const call = {
       tool: { name, description, ...(schema === undefined ? {} : { schema }) },
       rule: this.#ruleAt(raw, context),
@@ -176,6 +177,12 @@ export class GatedTool<Tool extends AdkTool> {
       turn: place.event,
     };
     return { gate: this.#options.gateOf(session, agentName), call };
+  }
+
+  get #jsonSchema(): JsonObject | undefined {
+    // oxlint-disable-next-line no-underscore-dangle -- the ADK's own name, public in its types
+    this.#schema ??= { of: this.#shape?.jsonSchema ?? jsonSchemaOf(this.#tool._getDeclaration() ?? {}) };
+    return this.#schema.of;
   }
 
   // Without a rule of its own the tool is asked about as its author says.

@@ -42,6 +42,8 @@ export interface World {
   /** What the tool `pay` is said to do. */
   readonly description: string;
   readonly expiresInMs?: number;
+  /** Without `order` and `transfer`: to compare with a framework alone, which has `pay` and `note`. */
+  readonly few?: true;
   pay(args: JsonObject): Promise<JsonObject>;
 }
 
@@ -73,6 +75,9 @@ export const ORDER_DESCRIPTION = "Orders for an amount, under a number of its ow
 /** The arguments of `order`: without a number it gets another one each time that it is parsed. */
 export const ORDER_SHAPE = { amount: z.number(), number: z.string().default(() => randomUUID()) };
 
+/** The same, as a schema. */
+export const ORDER_INPUT: z.ZodObject<typeof ORDER_SHAPE> = z.object(ORDER_SHAPE);
+
 /** What `transfer` is said to do. */
 export const TRANSFER_DESCRIPTION = "Transfers an amount to somebody.";
 
@@ -86,6 +91,9 @@ export const TRANSFER_SHAPE = {
       ...(withReference ? { reference: randomUUID() } : {}),
     })),
 };
+
+/** The same, as a schema. */
+export const TRANSFER_INPUT: z.ZodObject<typeof TRANSFER_SHAPE> = z.object(TRANSFER_SHAPE);
 
 /** JSON Schema of the arguments of `pay`. */
 export const PAY_SCHEMA = {

@@ -1,6 +1,5 @@
-import { generateText, isStepCount, jsonSchema, type ModelMessage, tool } from "ai";
+import { generateText, isStepCount, jsonSchema, type ModelMessage, type ToolSet, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { z } from "zod";
 import { type GatedTools, gateTools } from "../../../src/adapters/ai-sdk/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
@@ -8,13 +7,13 @@ import {
   type AdapterSubject,
   type ModelCall,
   ORDER_DESCRIPTION,
+  ORDER_INPUT,
   ORDER_RULE,
-  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
   TRANSFER_DESCRIPTION,
-  TRANSFER_SHAPE,
+  TRANSFER_INPUT,
   type World,
 } from "../contract/subject.ts";
 
@@ -61,16 +60,11 @@ class AiSdkHost implements AdapterHost {
     return this.#gate().cancel(reason);
   }
 
-  #gate(): GatedTools<ReturnType<typeof toolsOf>> {
-    const { engine, app, thread, expiresInMs } = this.#world;
+  #gate(): GatedTools<ToolSet> {
+    const { engine, app, thread, expiresInMs, few } = this.#world;
     const pay = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
-    return gateTools({
-      engine,
-      app,
-      thread,
-      tools: toolsOf(this.#world),
-      rules: { pay, order: ORDER_RULE, transfer: ORDER_RULE },
-    });
+    const rules = few === true ? { pay } : { pay, order: ORDER_RULE, transfer: ORDER_RULE };
+    return gateTools<ToolSet>({ engine, app, thread, tools: toolsOf(this.#world), rules });
   }
 
   async #generate(messages: ModelMessage[], calls: readonly ModelCall[]): Promise<Progress> {
@@ -92,28 +86,28 @@ class AiSdkHost implements AdapterHost {
   }
 }
 
-function toolsOf(world: World) {
-  return {
-    pay: tool({
-      description: world.description,
-      inputSchema: jsonSchema<JsonObject>(PAY_SCHEMA as never),
-      execute: (input) => world.pay(input),
-    }),
-    order: tool({
-      description: ORDER_DESCRIPTION,
-      inputSchema: z.object(ORDER_SHAPE),
-      execute: (input) => world.pay(input),
-    }),
-    transfer: tool({
-      description: TRANSFER_DESCRIPTION,
-      inputSchema: z.object(TRANSFER_SHAPE),
-      execute: (input) => world.pay(input as JsonObject),
-    }),
-    note: tool({
-      inputSchema: jsonSchema<JsonObject>({ type: "object" }),
-      execute: async (input) => input,
-    }),
-  };
+function toolsOf(world: World): ToolSet {
+  const pay = tool({
+    description: world.description,
+    inputSchema: jsonSchema<JsonObject>(PAY_SCHEMA as never),
+    execute: (input) => world.pay(input),
+  });
+  const note = tool({
+    inputSchema: jsonSchema<JsonObject>({ type: "object" }),
+    execute: async (input) => input,
+  });
+  if (world.few === true) return { pay, note };
+  const order = tool({
+    description: ORDER_DESCRIPTION,
+    inputSchema: ORDER_INPUT,
+    execute: (input) => world.pay(input),
+  });
+  const transfer = tool({
+    description: TRANSFER_DESCRIPTION,
+    inputSchema: TRANSFER_INPUT,
+    execute: (input) => world.pay(input as JsonObject),
+  });
+  return { pay, note, order, transfer };
 }
 
 /** Makes the calls when a user speaks, and answers with text when it gets results. */

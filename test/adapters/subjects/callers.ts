@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { type CallerOutcome, type CallRequest, callKey, toldToModel } from "../../../src/engine/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
@@ -6,13 +5,13 @@ import {
   type AdapterSubject,
   type ModelCall,
   ORDER_DESCRIPTION,
+  ORDER_INPUT,
   ORDER_RULE,
-  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
   TRANSFER_DESCRIPTION,
-  TRANSFER_SHAPE,
+  TRANSFER_INPUT,
   type World,
 } from "../contract/subject.ts";
 
@@ -21,8 +20,8 @@ export const callersSubject: AdapterSubject = { name: "callers", open: (world) =
 
 /** The tools with schemas of their own. */
 const PARSED = {
-  order: { shape: z.object(ORDER_SHAPE), description: ORDER_DESCRIPTION },
-  transfer: { shape: z.object(TRANSFER_SHAPE), description: TRANSFER_DESCRIPTION },
+  order: { shape: ORDER_INPUT, description: ORDER_DESCRIPTION },
+  transfer: { shape: TRANSFER_INPUT, description: TRANSFER_DESCRIPTION },
 };
 
 interface State {

@@ -1,6 +1,5 @@
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
-import { z } from "zod";
 import { createGate, type LangChainGate } from "../../../src/adapters/langchain/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
@@ -8,13 +7,13 @@ import {
   type AdapterSubject,
   type ModelCall,
   ORDER_DESCRIPTION,
+  ORDER_INPUT,
   ORDER_RULE,
-  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
   TRANSFER_DESCRIPTION,
-  TRANSFER_SHAPE,
+  TRANSFER_INPUT,
   type World,
 } from "../contract/subject.ts";
 import { ScriptedChatModel, type Told } from "./langchain-model.ts";
@@ -72,7 +71,7 @@ class LangChainHost implements AdapterHost {
   }
 
   #agent(calls: readonly ModelCall[], told: Told, checkpointer: MemorySaver) {
-    const { description, expiresInMs } = this.#world;
+    const { description, expiresInMs, few } = this.#world;
     const pay = tool((input: unknown) => this.#world.pay(input as JsonObject), {
       name: "pay",
       description,
@@ -81,12 +80,12 @@ class LangChainHost implements AdapterHost {
     const order = tool((input: unknown) => this.#world.pay(input as JsonObject), {
       name: "order",
       description: ORDER_DESCRIPTION,
-      schema: z.object(ORDER_SHAPE),
+      schema: ORDER_INPUT,
     });
     const transfer = tool((input: unknown) => this.#world.pay(input as JsonObject), {
       name: "transfer",
       description: TRANSFER_DESCRIPTION,
-      schema: z.object(TRANSFER_SHAPE),
+      schema: TRANSFER_INPUT,
     });
     const note = tool((input: unknown) => input as JsonObject, {
       name: "note",
@@ -94,11 +93,14 @@ class LangChainHost implements AdapterHost {
       schema: { type: "object", properties: {} } as never,
     });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
-    const tools = this.#gate.tools([pay, order, transfer, note], {
-      pay: rule,
-      order: ORDER_RULE,
-      transfer: ORDER_RULE,
-    });
+    const tools =
+      few === true
+        ? this.#gate.tools([pay, note], { pay: rule })
+        : this.#gate.tools([pay, order, transfer, note], {
+            pay: rule,
+            order: ORDER_RULE,
+            transfer: ORDER_RULE,
+          });
     return createAgent({ model: new ScriptedChatModel(calls, told), tools, checkpointer });
   }
 }

@@ -10,11 +10,13 @@ import {
   type AdapterSubject,
   type ModelCall,
   ORDER_DESCRIPTION,
+  ORDER_INPUT,
   ORDER_RULE,
   ORDER_SHAPE,
   PAY_RULE,
   type Progress,
   TRANSFER_DESCRIPTION,
+  TRANSFER_INPUT,
   TRANSFER_SHAPE,
   type World,
 } from "../contract/subject.ts";
@@ -86,8 +88,8 @@ function secondServer(): Registering {
     server,
     register: ({ description, pay, order, transfer, note }) => {
       server.registerTool("pay", { description, inputSchema: INPUT }, (args) => pay(args as JsonObject));
-      server.registerTool("order", { ...ORDER, inputSchema: z.object(ORDER_SHAPE) }, (args) => order(args));
-      server.registerTool("transfer", { ...TRANSFER, inputSchema: z.object(TRANSFER_SHAPE) }, (args) =>
+      server.registerTool("order", { ...ORDER, inputSchema: ORDER_INPUT }, (args) => order(args));
+      server.registerTool("transfer", { ...TRANSFER, inputSchema: TRANSFER_INPUT }, (args) =>
         transfer(args as JsonObject),
       );
       server.registerTool("note", { inputSchema: z.object({ text: z.string() }) }, (args) => note(args));

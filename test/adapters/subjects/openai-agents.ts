@@ -5,10 +5,10 @@ import {
   type ModelRequest,
   Runner,
   RunState,
+  type Tool,
   tool,
   Usage,
 } from "@openai/agents";
-import { z } from "zod";
 import { type AgentsGate, createGate } from "../../../src/adapters/openai-agents/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
@@ -16,13 +16,13 @@ import {
   type AdapterSubject,
   type ModelCall,
   ORDER_DESCRIPTION,
+  ORDER_INPUT,
   ORDER_RULE,
-  ORDER_SHAPE,
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
   TRANSFER_DESCRIPTION,
-  TRANSFER_SHAPE,
+  TRANSFER_INPUT,
   type World,
 } from "../contract/subject.ts";
 
@@ -98,7 +98,7 @@ class AgentsHost implements AdapterHost {
   }
 
   #agent(calls: readonly ModelCall[], told: Told): Agent<Context> {
-    const { description, expiresInMs } = this.#world;
+    const { description, expiresInMs, few } = this.#world;
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
     const parameters = { ...PAY_SCHEMA, additionalProperties: true } as never;
     const pay = this.#gate.tool(
@@ -111,11 +111,20 @@ class AgentsHost implements AdapterHost {
       },
       rule,
     );
+    return new Agent<Context>({
+      name: "cashier",
+      instructions: "Pay.",
+      model: scripted(calls, told),
+      tools: [pay, noteTool(), ...(few === true ? [] : this.#ordering())],
+    });
+  }
+
+  #ordering(): Tool<Context>[] {
     const order = this.#gate.tool(
       {
         name: "order",
         description: ORDER_DESCRIPTION,
-        parameters: z.object(ORDER_SHAPE),
+        parameters: ORDER_INPUT,
         execute: (input) => this.#world.pay(input),
       },
       ORDER_RULE,
@@ -125,17 +134,12 @@ class AgentsHost implements AdapterHost {
         name: "transfer",
         description: TRANSFER_DESCRIPTION,
         // The SDK takes transforms only of schemas that it does not know as zod's.
-        parameters: { "~standard": z.object(TRANSFER_SHAPE)["~standard"] },
+        parameters: { "~standard": TRANSFER_INPUT["~standard"] },
         execute: (input) => this.#world.pay(input as JsonObject),
       },
       ORDER_RULE,
     );
-    return new Agent<Context>({
-      name: "cashier",
-      instructions: "Pay.",
-      model: scripted(calls, told),
-      tools: [pay, order, transfer, noteTool()],
-    });
+    return [order, transfer] as Tool<Context>[];
   }
 }
 

@@ -10,7 +10,6 @@ import {
   Runner,
   type Session,
 } from "@google/adk";
-import { z } from "zod";
 import { type AdkGate, createGate } from "../../../src/adapters/google-adk/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
@@ -18,12 +17,12 @@ import {
   type AdapterSubject,
   type ModelCall,
   ORDER_DESCRIPTION,
+  ORDER_INPUT,
   ORDER_RULE,
-  ORDER_SHAPE,
   PAY_RULE,
   type Progress,
   TRANSFER_DESCRIPTION,
-  TRANSFER_SHAPE,
+  TRANSFER_INPUT,
   type World,
 } from "../../adapters/contract/subject.ts";
 
@@ -96,7 +95,7 @@ class AdkHost implements AdapterHost {
   }
 
   #agent(calls: readonly ModelCall[], told: Told): LlmAgent {
-    const { description, expiresInMs } = this.#world;
+    const { description, expiresInMs, few } = this.#world;
     const pay = new FunctionTool({
       name: "pay",
       description,
@@ -106,24 +105,27 @@ class AdkHost implements AdapterHost {
     const order = new FunctionTool({
       name: "order",
       description: ORDER_DESCRIPTION,
-      parameters: z.object(ORDER_SHAPE),
+      parameters: ORDER_INPUT,
       execute: (input) => this.#world.pay(input),
     });
     const transfer = new FunctionTool({
       name: "transfer",
       description: TRANSFER_DESCRIPTION,
-      parameters: z.object(TRANSFER_SHAPE),
+      parameters: TRANSFER_INPUT,
       execute: (input) => this.#world.pay(input as JsonObject),
     });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
     return new LlmAgent({
       name: "cashier",
       model: new Scripted(calls, told),
-      tools: this.#gate.tools([pay, order, transfer, noteTool()], {
-        pay: rule,
-        order: ORDER_RULE,
-        transfer: ORDER_RULE,
-      }),
+      tools:
+        few === true
+          ? this.#gate.tools([pay, noteTool()], { pay: rule })
+          : this.#gate.tools([pay, order, transfer, noteTool()], {
+              pay: rule,
+              order: ORDER_RULE,
+              transfer: ORDER_RULE,
+            }),
     });
   }
 }

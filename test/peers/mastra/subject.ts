@@ -10,12 +10,12 @@ import {
   type AdapterSubject,
   type ModelCall,
   ORDER_DESCRIPTION,
+  ORDER_INPUT,
   ORDER_RULE,
-  ORDER_SHAPE,
   PAY_RULE,
   type Progress,
   TRANSFER_DESCRIPTION,
-  TRANSFER_SHAPE,
+  TRANSFER_INPUT,
   type World,
 } from "../../adapters/contract/subject.ts";
 import { scripted } from "./scripted.ts";
@@ -81,7 +81,7 @@ class MastraHost implements AdapterHost {
   }
 
   #agent(storage: InMemoryStore, calls: readonly ModelCall[], told: Told): Agent {
-    const { description, expiresInMs } = this.#world;
+    const { description, expiresInMs, few } = this.#world;
     const pay = createTool({
       id: "pay",
       description,
@@ -91,13 +91,13 @@ class MastraHost implements AdapterHost {
     const order = createTool({
       id: "order",
       description: ORDER_DESCRIPTION,
-      inputSchema: z.object(ORDER_SHAPE),
+      inputSchema: ORDER_INPUT,
       execute: (input) => this.#world.pay(input),
     });
     const transfer = createTool({
       id: "transfer",
       description: TRANSFER_DESCRIPTION,
-      inputSchema: z.object(TRANSFER_SHAPE),
+      inputSchema: TRANSFER_INPUT,
       execute: (input) => this.#world.pay(input as JsonObject),
     });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
@@ -106,10 +106,13 @@ class MastraHost implements AdapterHost {
       name: "cashier",
       instructions: "Pay.",
       model: scripted(calls, told),
-      tools: this.#gate.tools(
-        { pay, order, transfer, note: noteTool() },
-        { pay: rule as never, order: ORDER_RULE, transfer: ORDER_RULE },
-      ),
+      tools:
+        few === true
+          ? this.#gate.tools({ pay, note: noteTool() }, { pay: rule as never })
+          : this.#gate.tools(
+              { pay, order, transfer, note: noteTool() },
+              { pay: rule as never, order: ORDER_RULE, transfer: ORDER_RULE },
+            ),
     });
     new Mastra({ agents: { agent }, storage, logger: false });
     return agent;

@@ -1,0 +1,16 @@
+import { asSchema, type FlexibleSchema } from "ai";
+import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+
+const made = new WeakMap<object, Promise<JsonObject | undefined>>();
+
+/** A tool's schema as JSON Schema. Made once: the tools outlive the gate of a request, and the AI SDK makes it each time. */
+export function jsonSchemaOf(inputSchema: FlexibleSchema): Promise<JsonObject | undefined> {
+  const schema = made.get(inputSchema) ?? convert(inputSchema);
+  made.set(inputSchema, schema);
+  return schema;
+}
+
+async function convert(inputSchema: FlexibleSchema): Promise<JsonObject | undefined> {
+  const schema: unknown = await asSchema(inputSchema).jsonSchema;
+  return isJsonObject(schema) ? schema : undefined;
+}
