@@ -163,7 +163,7 @@ export {
   type Verdict as GateVerdict,
 } from "./gate/index.ts";
 export type { Grant, GrantStatus, GrantTerms } from "./grants/index.ts";
-export { allHolds, type Hold, type HoldTarget, placeHold, releaseHold } from "./holds/index.ts";
+export { allHolds, endHolds, type Hold, type HoldTarget, placeHold, releaseHold } from "./holds/index.ts";
 export type { Amendment, AskingRules, Host, HostedApp, LiveTool, StoredCall } from "./host.ts";
 export {
   commitsBetween,
@@ -218,8 +218,11 @@ export {
   type GrantUse,
   type HeldWork,
   type IdempotentRequest,
+  type ItemVersion,
   isEverybodys,
   isLedgerAway,
+  isLedgerSuspended,
+  isSuspension,
   type JournalRecord,
   KEY_KNOWN_MS,
   type KeyValueStore,

@@ -4,14 +4,17 @@ import { expect, test, vi } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import {
   allHolds,
+  Engine,
+  isLedgerSuspended,
   OutcomeUnknown,
   partsOf,
   placeHold,
   releaseHold,
-  SUSPENSION,
+  resumeLedger,
   suspendLedger,
   toPrincipal,
 } from "../../engine/index.ts";
+import { watch } from "../../engine/testing/execution.ts";
 import { TenantRegistry } from "../../http/index.ts";
 import { createEngine, createLedger } from "../../index.ts";
 import { inspectLedger, migrateLedger } from "../../stores/index.ts";
@@ -128,6 +131,25 @@ test("a tenant under a legal hold is not erased, nor is one whose erasure had be
   expect([existsSync(file), (await allHolds(engine.ledger)).length]).toEqual([true, 1]);
 });
 
+test("a hold that is on its way when a tenant is erased is refused, and not lost with the ledger", async () => {
+  const { subject, file, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  await suspendTenant(subject);
+  const ledger = await createLedger(wanted.ledger);
+  const watched = watch(ledger);
+  const engine = new Engine({ ledger: watched.ledger });
+  resources.add(() => engine.close());
+  watched.intercept("commit", async (pass) => {
+    watched.lift("commit");
+    await eraseTenant(subject);
+    return pass();
+  });
+  const decider = { by: toPrincipal(ana), via: "cli" };
+  const placed = placeHold(partsOf(engine), { on: "user", name: "ana", reason: "case 1" }, decider);
+  await expect(placed).rejects.toMatchObject({ code: "forbidden" });
+  expect(existsSync(file)).toBe(false);
+});
+
 test("a tenant with a call that runs, or whose outcome is unknown, is not erased", async () => {
   const { subject, file, wanted } = await setUp();
   await createTenant(subject, wanted);
@@ -179,7 +201,7 @@ async function setUpTwo() {
   await createTenant(first.subject, first.wanted);
   const ledger = await createLedger(first.wanted.ledger);
   resources.add(() => ledger.close());
-  const isSuspended = async () => (await ledger.items.get(SUSPENSION.kind, SUSPENSION.id)) !== undefined;
+  const isSuspended = () => isLedgerSuspended(ledger.items);
   const state = async () => [(await first.registry.get("acme")).state, await isSuspended()];
   return { one: first.subject, other: second.subject, registry: second.registry, items: ledger.items, state };
 }
@@ -205,6 +227,27 @@ test("a suspension that was overtaken twice does not finish another one, whose m
   });
   await expect(suspendTenant(one)).rejects.toMatchObject(OVERTAKEN);
   expect(await state()).toEqual(["suspending", true]);
+});
+
+test("a resumption that stalls while another one and a suspension run does not undo the suspension", async () => {
+  const { one, other, state } = await setUpTwo();
+  await suspendTenant(one);
+  afterFirstMove(one, async () => {
+    await resumeTenant(other);
+    await suspendTenant(other);
+  });
+  await expect(resumeTenant(one)).rejects.toMatchObject(OVERTAKEN);
+  expect(await state()).toEqual(["suspended", true]);
+});
+
+test("a registry that is an older copy neither suspends nor resumes, and says so", async () => {
+  const { one, items, state } = await setUpTwo();
+  await resumeLedger(items, 100);
+  await expect(suspendTenant(one)).rejects.toMatchObject({ code: "ledger-mismatch" });
+  expect(await state()).toEqual(["suspending", false]);
+  await suspendLedger(items, {}, 101);
+  await expect(resumeTenant(one)).rejects.toMatchObject({ code: "ledger-mismatch" });
+  expect(await state()).toEqual(["resuming", true]);
 });
 
 test("the mark of a suspension that was overtaken and then killed is removed by resuming again", async () => {
@@ -242,6 +285,8 @@ test("an export is a complete ledger that verifies, and nothing starts from it",
   const { subject, folder, wanted } = await setUp();
   await createTenant(subject, wanted);
   const id = await ask(wanted.ledger);
+  await suspendTenant(subject);
+  await resumeTenant(subject);
   const original = await createEngine({ ledger: wanted.ledger });
   resources.add(() => original.close());
   const head = await original.head();

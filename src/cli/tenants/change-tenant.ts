@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Ledger, resumeLedger, suspendLedger } from "../../engine/index.ts";
+import { endHolds, type Ledger, resumeLedger, suspendLedger } from "../../engine/index.ts";
 import type { TenantLimits, TenantRecord, TenantRegistry, TenantState } from "../../http/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { createLedger, eraseLedger, exportLedger, inspectLedger, migrateLedger } from "../../stores/index.ts";
@@ -55,25 +55,30 @@ export async function createTenant(
 export async function suspendTenant(subject: Subject): Promise<TenantRecord> {
   const { since, state } = await subject.registry.get(subject.name);
   const why = { tenant: subject.name, since: state === "active" ? Date.now() : since };
-  const { ledger, version } = await move(subject, ["active", "suspended", "resuming"], "suspending");
-  return withOwnLedger(subject, ledger, async ({ items }) => {
-    await suspendLedger(items, why, version);
-    try {
-      return await move(subject, ["suspending"], "suspended", version);
-    } catch (error) {
-      const now = await subject.registry.get(subject.name);
-      // Whoever resumed it may have looked before the mark was there.
-      if (now.state === "resuming" || now.state === "active") await resumeLedger(items, version);
-      throw error;
-    }
+  const moved = await move(subject, ["active", "suspended", "resuming"], "suspending");
+  await withOwnLedger(subject, moved.ledger, async ({ items }) => {
+    if (!(await suspendLedger(items, why, moved.version))) await checkOvertaken(subject, moved);
   });
+  return move(subject, ["suspending"], "suspended", moved.version);
 }
 
-/** Also for one that is active: a suspension that was killed after it was overtaken left its mark. */
+/** Also for one that is active: whoever doubts what its ledger says can order it again. */
 export async function resumeTenant(subject: Subject): Promise<TenantRecord> {
-  const { ledger, version } = await move(subject, ["suspended", "suspending", "active"], "resuming");
-  await withOwnLedger(subject, ledger, ({ items }) => resumeLedger(items, version));
-  return move(subject, ["resuming"], "active", version);
+  const moved = await move(subject, ["suspended", "suspending", "active"], "resuming");
+  await withOwnLedger(subject, moved.ledger, async ({ items }) => {
+    if (!(await resumeLedger(items, moved.version))) await checkOvertaken(subject, moved);
+  });
+  return move(subject, ["resuming"], "active", moved.version);
+}
+
+/** Throws where the ledger obeys a later order than the registry knows of. */
+async function checkOvertaken({ registry, name }: Subject, { version, ledger }: TenantRecord): Promise<void> {
+  const now = await registry.get(name);
+  if (now.version !== version) return;
+  throw new CountersignError(
+    "ledger-mismatch",
+    `The ledger at ${ledger} has a later order for the tenant "${name}" than this registry gave: the registry is an older copy. Nothing was changed in the ledger. Use the newest copy of the registry.`,
+  );
 }
 
 /** Returns the copy's file. */
@@ -98,14 +103,17 @@ export async function exportTenant(subject: Subject, folder: string): Promise<st
  */
 export async function eraseTenant(subject: Subject): Promise<TenantRecord> {
   const { ledger, state } = await subject.registry.get(subject.name);
-  const check = async (): Promise<void> => {
+  const check = async (then: (opened: Ledger) => Promise<void>): Promise<void> => {
     if (!(await inspectLedger(ledger)).exists) return;
-    await withOwnLedger(subject, ledger, (opened) => checkErasable(opened, subject.name));
+    await withOwnLedger(subject, ledger, async (opened) => {
+      await checkErasable(opened, subject.name);
+      await then(opened);
+    });
   };
-  if (state === "suspended") await check();
+  if (state === "suspended") await check(async () => {});
   await move(subject, ["suspended"], "erasing");
   // Again: this may finish an erasure that began long ago, and a hold may be newer than the first look.
-  await check();
+  await check(endHolds);
   await eraseLedger(ledger);
   return move(subject, ["erasing"], "erased");
 }

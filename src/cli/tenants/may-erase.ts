@@ -1,4 +1,10 @@
-import { allHolds, type Ledger, type Page, type SessionRecord, SUSPENSION } from "../../engine/index.ts";
+import {
+  allHolds,
+  isLedgerSuspended,
+  type Ledger,
+  type Page,
+  type SessionRecord,
+} from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 
 const PAGE = 1_000;
@@ -17,7 +23,7 @@ export async function checkErasable(ledger: Ledger, tenant: string): Promise<voi
     );
   }
   // Without it a call could start after this was judged.
-  if ((await ledger.items.get(SUSPENSION.kind, SUSPENSION.id)) === undefined) {
+  if (!(await isLedgerSuspended(ledger.items))) {
     throw new CountersignError(
       "forbidden",
       `The ledger of the tenant "${tenant}" is not suspended. Suspend the tenant again: countersign tenants suspend ${tenant}.`,

@@ -1,24 +1,31 @@
+import { CountersignError, isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { isMentioned } from "../journal/index.ts";
-import type { Draft, ItemVersion, Ledger, SessionRecord, Write } from "../ledger/index.ts";
+import type { Draft, ItemVersion, Ledger, SessionRecord } from "../ledger/index.ts";
 import { userOfSession } from "../people/index.ts";
 import type { Hold } from "./hold.ts";
 import { allHolds } from "./read.ts";
 
-/** One item stands for all holds: whoever changes them, and whoever relies on there being none, moves its version. */
+/**
+ * One item stands for all holds: whoever changes them moves its version, and whoever relies on there being none names the
+ * version that this was judged on. It says, too, that the whole ledger is about to be erased.
+ */
 const GUARD = { kind: "hold guard", id: "all" } as const;
 
 /** The version of all holds that something was judged on. */
 export interface GuardedBy {
   readonly version: number;
+  /** No hold is placed any more. */
+  readonly hasEnded: boolean;
 }
 
-/** Has the commit refused if a hold was placed or released, or something erased, since this was read. */
-export function guardAgainstHolds(draft: Draft, { version }: GuardedBy): void {
-  draft.write(guardWrite(version));
+/** Has the commit refused if a hold was placed or released since this was read. */
+export function guardAgainstHolds(draft: Draft, guard: GuardedBy): void {
+  draft.write({ kind: "check", item: guardItem(guard) });
 }
 
-export function guardWrite(read: number): Extract<Write, { kind: "item" }> {
-  return { kind: "item", item: { ...GUARD, value: {} }, read };
+/** For whoever changes a hold in the same commit. */
+export function moveGuard(draft: Draft, { version }: GuardedBy): void {
+  draft.write({ kind: "item", item: { ...GUARD, value: {} }, read: version });
 }
 
 /** The same as an item, for what is changed without a commit. */
@@ -26,9 +33,31 @@ export function guardItem({ version }: GuardedBy): ItemVersion {
   return { ...GUARD, version };
 }
 
-/** The present version, to be read before the holds are. */
+/** The present version, to be read before the holds are. The item is made if there is none, so that it can be locked. */
 export async function readGuard({ items }: Pick<Ledger, "items">): Promise<GuardedBy> {
-  return { version: (await items.get(GUARD.kind, GUARD.id))?.version ?? 0 };
+  for (;;) {
+    const found = await items.get(GUARD.kind, GUARD.id);
+    if (found !== undefined) return { version: found.version, hasEnded: hasEnded(found.value) };
+    await items.put({ ...GUARD, value: {} }, 0);
+  }
+}
+
+/**
+ * The point of no return of whoever erases a whole ledger: from then on no hold is placed in it. Throws `under-hold` if there
+ * is one. It can be repeated.
+ */
+export async function endHolds(ledger: Pick<Ledger, "items">): Promise<void> {
+  for (;;) {
+    const guard = await readGuard(ledger);
+    const [hold] = await allHolds(ledger);
+    if (hold !== undefined) throw new CountersignError("under-hold", underHold(hold).message);
+    if (guard.hasEnded) return;
+    if (await ledger.items.put({ ...GUARD, value: { ended: true } }, guard.version)) return;
+  }
+}
+
+function hasEnded(value: JsonValue): boolean {
+  return isJsonObject(value) && member(value, "ended") === true;
 }
 
 /** The first hold on this session, and the version of all holds that this was judged on. */

@@ -6,7 +6,15 @@ import { partsOf } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { toPrincipal } from "../people/index.ts";
 import { killableEngine } from "../testing/execution.ts";
-import { allHolds, type Hold, type HoldTarget, placeHold, RETENTION_DIARY, releaseHold } from "./index.ts";
+import {
+  allHolds,
+  endHolds,
+  type Hold,
+  type HoldTarget,
+  placeHold,
+  RETENTION_DIARY,
+  releaseHold,
+} from "./index.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const counsel = { by: toPrincipal({ id: "counsel" }), via: "cli" };
@@ -85,6 +93,42 @@ describe("a hold", () => {
     });
     expect(await erasing.deleteSession(NAME, ana)).toMatchObject({ ok: false, code: "under-hold" });
     expect(await isErased(key)).toBe(false);
+  });
+
+  test("that nobody places meanwhile makes no deletion wait for another one", async () => {
+    const names = Array.from({ length: 50 }, (_, i) => ({ ...NAME, id: `s${i}` }));
+    for (const name of names) await engine.createSession(name);
+    const { engine: erasing, watched } = killableEngine(ledger, clock);
+    const deleted = await Promise.all(names.map((name) => erasing.deleteSession(name, ana)));
+    expect(deleted).toEqual(names.map(() => ({ ok: true })));
+    expect(watched.count("commit")).toBe(names.length);
+  });
+
+  test("is not placed once the whole ledger is about to be erased, also one that was on its way", async () => {
+    const { engine: holding, watched } = killableEngine(ledger, clock);
+    watched.intercept("commit", async (pass) => {
+      await endHolds(ledger);
+      return pass();
+    });
+    const placed = placeHold(partsOf(holding), { on: "app", name: "bank", reason: "case 8" }, counsel);
+    await expect(placed).rejects.toMatchObject({ code: "forbidden" });
+    await expect(hold({ on: "app", name: "bank" })).rejects.toMatchObject({ code: "forbidden" });
+    expect(await allHolds(ledger)).toEqual([]);
+    await endHolds(ledger);
+  });
+
+  test("that is placed first stops whoever would erase the whole ledger", async () => {
+    const { watched } = killableEngine(ledger, clock);
+    watched.intercept("items.list", async (pass) => {
+      const found = await pass();
+      watched.lift("items.list");
+      await hold({ on: "app", name: "bank" });
+      return found;
+    });
+    await expect(endHolds(watched.ledger)).rejects.toMatchObject({ code: "under-hold" });
+    const [placed] = await allHolds(ledger);
+    await releaseHold(partsOf(engine), { id: placed?.id ?? "", reason: "closed" }, counsel);
+    await endHolds(ledger);
   });
 
   test("that cannot be read keeps everything, and can be released", async () => {

@@ -6,7 +6,15 @@
  */
 
 export { actor, diaryDraft, isDiary, RETENTION_DIARY } from "./diary.ts";
-export { type GuardedBy, guardAgainstHolds, guardItem, holdOn, readGuard, underHold } from "./guard.ts";
+export {
+  endHolds,
+  type GuardedBy,
+  guardAgainstHolds,
+  guardItem,
+  holdOn,
+  readGuard,
+  underHold,
+} from "./guard.ts";
 export type { Hold, HoldTarget } from "./hold.ts";
 export { placeHold } from "./place.ts";
 export { allHolds } from "./read.ts";

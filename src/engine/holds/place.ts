@@ -4,14 +4,15 @@ import type { Decider } from "../decisions/index.ts";
 import { transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { actor, diaryDraft, RETENTION_DIARY } from "./diary.ts";
-import { guardWrite, readGuard } from "./guard.ts";
+import { moveGuard, readGuard } from "./guard.ts";
 import { type Hold, type HoldTarget, toItem } from "./hold.ts";
 
 const LONGEST_REASON = 1_000;
 
 /**
  * Places a hold. Once this resolves nothing that it covers is erased: an erasure that was judged before it is refused by
- * the ledger and judged again. The journal names a person by a pseudonym.
+ * the ledger and judged again. Throws `forbidden` if the whole ledger is about to be erased. The journal names a person by a
+ * pseudonym.
  */
 export async function placeHold(
   parts: EngineParts,
@@ -24,8 +25,9 @@ export async function placeHold(
   return transact<Hold>(parts, { session: RETENTION_DIARY }, async (snapshot) => {
     const draft = diaryDraft(parts, snapshot);
     const hold: Hold = { id, on, name, reason, by: decider.by.id, since: draft.now };
-    const { version } = await readGuard(parts.ledger);
-    draft.write({ kind: "item", item: toItem(hold), read: 0 }).write(guardWrite(version));
+    const guard = await readGuard(parts.ledger);
+    if (guard.hasEnded) throw tooLate();
+    moveGuard(draft.write({ kind: "item", item: toItem(hold), read: 0 }), guard);
     const told = on === "user" ? erasedUser(parts.ledger.digestKey, name) : name;
     draft.journal("hold-placed", { hold: id, on, name: told, reason, ...actor(decider) });
     return { draft, value: hold };
@@ -39,6 +41,13 @@ function check({ on, name, reason }: HoldTarget & { readonly reason: string }): 
       details: { field: on },
     });
   checkReason(reason);
+}
+
+function tooLate(): CountersignError {
+  return new CountersignError(
+    "forbidden",
+    "This ledger is being erased, and that can no longer be stopped: no hold can be placed.",
+  );
 }
 
 export function checkReason(reason: string): void {

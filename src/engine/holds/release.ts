@@ -3,7 +3,7 @@ import type { Decider } from "../decisions/index.ts";
 import { transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { actor, diaryDraft, RETENTION_DIARY } from "./diary.ts";
-import { guardWrite, readGuard } from "./guard.ts";
+import { moveGuard, readGuard } from "./guard.ts";
 import { HOLD } from "./hold.ts";
 import { checkReason } from "./place.ts";
 
@@ -15,11 +15,11 @@ export async function releaseHold(
 ): Promise<void> {
   checkReason(reason);
   await transact<void>(parts, { session: RETENTION_DIARY }, async (snapshot) => {
-    const { version } = await readGuard(parts.ledger);
+    const guard = await readGuard(parts.ledger);
     const item = await parts.ledger.items.get(HOLD, id);
     if (item === undefined) throw new CountersignError("unknown-hold", `There is no hold "${id}".`);
     const draft = diaryDraft(parts, snapshot);
-    draft.write({ kind: "item", item: { kind: HOLD, id }, read: item.version }).write(guardWrite(version));
+    moveGuard(draft.write({ kind: "item", item: { kind: HOLD, id }, read: item.version }), guard);
     draft.journal("hold-released", { hold: id, reason, ...actor(decider) });
     return { draft, value: undefined };
   });

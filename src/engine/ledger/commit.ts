@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { GrantRecord } from "./grant-record.ts";
-import type { StoredItem } from "./key-value-store.ts";
+import type { ItemVersion, StoredItem } from "./key-value-store.ts";
 import type {
   CallRecord,
   CallStatus,
@@ -140,6 +140,8 @@ export type Write =
   | { readonly kind: "remember"; readonly memo: Memo }
   /** Keeps an item in place of the version that was read (0: there was none); without a value, takes it away. */
   | { readonly kind: "item"; readonly item: ItemWrite; readonly read: number }
+  /** Writes nothing: refuses the commit unless this item is there in this version. Any number may do so at once. */
+  | { readonly kind: "check"; readonly item: ItemVersion }
   /** Erases content (events, arguments, results, hints, payloads, state, journal bodies); digests stay. */
   | { readonly kind: "erase" };
 

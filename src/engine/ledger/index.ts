@@ -89,6 +89,13 @@ export { searchableWords, wordsOf } from "./search-words.ts";
 export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";
 export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
-export { resumeLedger, SUSPENSION, suspendedError, suspendLedger } from "./suspension.ts";
+export {
+  isLedgerSuspended,
+  isSuspension,
+  resumeLedger,
+  SUSPENSION,
+  suspendedError,
+  suspendLedger,
+} from "./suspension.ts";
 export { type Conflict, type Judge, type Known, leavesToOthers, type Plan, transact } from "./transact.ts";
 export { turnOf } from "./turn-of.ts";

@@ -1,3 +1,4 @@
+import { checkCases } from "./contract/checks.ts";
 import { commitCases } from "./contract/commits.ts";
 import { dueCases } from "./contract/due.ts";
 import { erasingCases } from "./contract/erasing.ts";
@@ -16,6 +17,7 @@ import { ownerCases } from "./contract/owners.ts";
 import { previewCases } from "./contract/previews.ts";
 import { searchCases } from "./contract/search.ts";
 import type { LedgerCase } from "./contract/subject.ts";
+import { suspensionCases } from "./contract/suspension.ts";
 import { viewerCases } from "./contract/viewers.ts";
 
 export type { LedgerCase, LedgerSubject } from "./contract/subject.ts";
@@ -28,8 +30,10 @@ export const ledgerContract: readonly LedgerCase[] = [
   ...commitCases,
   ...loadCases,
   ...guardCases,
+  ...checkCases,
   ...grantCases,
   ...ownerCases,
+  ...suspensionCases,
   ...dueCases,
   ...listCases,
   ...filterCases,

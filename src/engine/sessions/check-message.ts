@@ -1,5 +1,5 @@
 import { CountersignError } from "../../protocol/index.ts";
-import { SUSPENSION, suspendedError } from "../ledger/index.ts";
+import { isLedgerSuspended, suspendedError } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { judgeMessage, type MessageInput } from "./receive-message.ts";
 
@@ -10,7 +10,7 @@ import { judgeMessage, type MessageInput } from "./receive-message.ts";
 export async function checkMessage(parts: EngineParts, input: MessageInput): Promise<void> {
   await parts.ready();
   const { ledger, quota } = parts;
-  if ((await ledger.items.get(SUSPENSION.kind, SUSPENSION.id)) !== undefined) throw suspendedError();
+  if (await isLedgerSuspended(ledger.items)) throw suspendedError();
   const snapshot = await ledger.load({ session: input.session });
   const { value } = await quota.during((reserved) =>
     judgeMessage(parts, snapshot, { input, last: undefined, reserved }),

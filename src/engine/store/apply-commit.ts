@@ -7,6 +7,7 @@ import {
   type ConfirmationRecord,
   type FrameRecord,
   type GrantRecord,
+  type ItemVersion,
   type Memo,
   type SessionName,
   type StepRecord,
@@ -29,7 +30,7 @@ type Refused = Extract<CommitOutcome, { ok: false }>;
 /** What a commit changes in the store. */
 export type Changed = Pick<
   StoreCommit,
-  "document" | "add" | "remove" | "items" | "before" | "from" | "erase" | "archived"
+  "document" | "add" | "remove" | "items" | "checks" | "before" | "from" | "erase" | "archived"
 >;
 type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>;
 
@@ -177,6 +178,7 @@ class Work {
   readonly #key: string;
   readonly #name: SessionName;
   readonly #items: ItemChange[] = [];
+  #checks: ItemVersion[] | undefined;
   readonly #frames: RowsInWork<FrameRecord>;
   readonly #calls: RowsInWork<CallRecord>;
   readonly #confirmations: RowsInWork<ConfirmationRecord>;
@@ -250,6 +252,7 @@ class Work {
       add,
       remove,
       items: this.#items,
+      checks: this.#checks,
       before: this.#beforeTime,
       from: this.#fromTime,
       erase: this.#erase,
@@ -302,8 +305,9 @@ class Work {
     return undefined;
   }
 
-  #writeOutside(write: WriteOf<"state" | "remember" | "item" | "erase">): undefined {
+  #writeOutside(write: WriteOf<"state" | "remember" | "item" | "check" | "erase">): undefined {
     if (write.kind === "erase") this.#eraseRows();
+    else if (write.kind === "check") (this.#checks ??= []).push(write.item);
     else if (write.kind === "item") this.#items.push({ ...write.item, read: write.read });
     else if (write.kind === "remember") this.#items.push(toItem(write.memo));
     else

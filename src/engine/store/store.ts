@@ -91,6 +91,11 @@ export interface StoreCommit extends StoreChange {
   readonly archived?: Archive | undefined;
   readonly add: readonly Entry[];
   readonly remove: readonly Entry[];
+  /**
+   * Refuse unless these items are there in these versions, until the commit is done: whoever changes one of them comes
+   * before it or after it. Any number of commits may check an item at once.
+   */
+  readonly checks?: readonly ItemVersion[] | undefined;
   /** Refuse unless the clock is before this. */
   readonly before?: number | undefined;
   /** Refuse unless the clock is at or after this. */

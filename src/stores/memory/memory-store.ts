@@ -9,6 +9,8 @@ import {
   type Entry,
   type EntryQuery,
   erasedUser,
+  type ItemVersion,
+  isSuspension,
   type LedgerHistory,
   type LoadedDocument,
   type LogRange,
@@ -111,7 +113,7 @@ export class MemoryStore implements Store {
     this.#check();
     const known = this.#documents.byKey(key);
     if (known?.version !== version || known.document.head.deletedAt === undefined) return false;
-    if (this.#items.versionOf(guard.kind, guard.id, this.now) !== guard.version) return false;
+    if (!this.#isAt(guard)) return false;
     this.#documents.rename({ key, version, document });
     this.#someAreRenamed = true;
     for (const [n, archive] of archives) this.#log.setArchive(key, n, archive);
@@ -266,11 +268,12 @@ export class MemoryStore implements Store {
     if (owner !== undefined && this.#isSuspended()) return "suspended";
     if (owner !== undefined && !this.#owners.hasLease(owner, now)) return "owner";
     if ((before !== undefined && now >= before) || (from !== undefined && now < from)) return "deadline";
-    return this.#areCurrent(commit) ? undefined : "row";
+    return this.#areCurrent(commit) && this.#areAsChecked(commit) ? undefined : "row";
   }
 
   #isSuspended(): boolean {
-    return this.#items.versionOf(SUSPENSION.kind, SUSPENSION.id, this.now) !== 0;
+    const found = this.#items.get(SUSPENSION.kind, SUSPENSION.id, this.now);
+    return found !== undefined && isSuspension(found.value);
   }
 
   #isAsRead({ key, version, create, head }: StoreCommit): boolean {
@@ -283,6 +286,14 @@ export class MemoryStore implements Store {
     return items.every(
       ({ kind, id, read }) => read === undefined || this.#items.versionOf(kind, id, this.now) === read,
     );
+  }
+
+  #areAsChecked({ checks = [] }: StoreCommit): boolean {
+    return checks.every((item) => this.#isAt(item));
+  }
+
+  #isAt({ kind, id, version }: ItemVersion): boolean {
+    return this.#items.versionOf(kind, id, this.now) === version;
   }
 
   #apply({ items, add = [], remove = [] }: StoreChange): void {

@@ -29,7 +29,9 @@ const DROP_IDLE =
   "and not exists (select 1 from entries where facet in ('held call', 'held frame') and value = owners.id) " +
   "and not exists (select 1 from entries where facet = 'unknown call' and value = '' and note = owners.id)";
 
-const SUSPENDED = "select 1 from items where kind = ? and id = ?";
+// A mark that says anything but "not suspended" counts.
+const SUSPENDED =
+  "select 1 from items where kind = ? and id = ? and json_type(value, '$.suspended') is not 'false'";
 
 /** Is the ledger suspended? Then nothing may start. */
 export function isSuspended(database: Database): boolean {

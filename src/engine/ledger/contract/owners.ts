@@ -1,4 +1,3 @@
-import { resumeLedger, suspendLedger } from "../suspension.ts";
 import { buildCall, buildFrame, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
@@ -36,22 +35,6 @@ export const ownerCases: readonly LedgerCase[] = [
       await ledger.due([], 10);
       checkEqual(await ledger.owners.beat(OWNER, LEASE_MS), false, "renewed after somebody looked");
       checkEqual(await writer.commit([], { owner: "o1" }), REFUSED, "a commit after that");
-    },
-  },
-  {
-    name: "while a ledger is suspended, a commit under an owner is refused, and any other is done",
-    async run({ open }) {
-      const ledger = await open();
-      const writer = new SessionWriter(ledger, "s1");
-      await ledger.owners.beat(OWNER, LEASE_MS);
-      await suspendLedger(ledger.items, { why: "unpaid" });
-      const refused = { ok: false, conflict: "suspended" } as const;
-      checkEqual(await writer.commit([], { owner: "o1" }), refused, "a commit under an owner");
-      checkEqual(await ledger.owners.beat(OWNER, LEASE_MS), true, "a beat");
-      checkEqual(await writer.commit(), { ok: true }, "a commit without one");
-      await suspendLedger(ledger.items, { why: "again" });
-      await resumeLedger(ledger.items);
-      checkEqual(await writer.commit([], { owner: "o1" }), { ok: true }, "when it was resumed");
     },
   },
   {

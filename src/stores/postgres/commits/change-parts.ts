@@ -1,4 +1,4 @@
-import { type Entry, type StoreChange, SUSPENSION } from "../../../engine/index.ts";
+import { type Entry, type ItemVersion, type StoreChange, SUSPENSION } from "../../../engine/index.ts";
 import type { PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
 import { type Columns, type Given, given, toArrays } from "./given.ts";
@@ -22,6 +22,12 @@ const ITEM_COLUMNS: Columns = [
   ["read", "bigint"],
   ["change_id", "bigint"],
 ];
+const CHECK_COLUMNS: Columns = [
+  ["place", "integer"],
+  ["kind", "text"],
+  ["id", "text"],
+  ["version", "bigint"],
+];
 const ENTRY_COLUMNS: Columns = [
   ["place", "integer"],
   ["facet", "text"],
@@ -33,11 +39,14 @@ const ENTRY_COLUMNS: Columns = [
 
 export const ENTRY_PARAMETERS: number = 2 * ENTRY_COLUMNS.length;
 export const ITEM_PARAMETERS: number = ITEM_COLUMNS.length;
+export const CHECK_PARAMETERS: number = CHECK_COLUMNS.length;
 
 const ALIVE = `(k.expires_at is null or k.expires_at > ${NOW})`;
 
-/** Is the ledger suspended? Then nothing may start. */
-export const IS_SUSPENDED: string = `exists (select 1 from countersign.items where kind = '${SUSPENSION.kind}' and id = '${SUSPENSION.id}')`;
+/** Is the ledger suspended? Then nothing may start. A mark that says anything but "not suspended" counts. */
+export const IS_SUSPENDED: string =
+  `exists (select 1 from countersign.items where kind = '${SUSPENSION.kind}' and id = '${SUSPENSION.id}' ` +
+  `and (value[1] = '"suspended"' and value[2] = 'false') is not true)`;
 
 /** The items that are given, as `i`. */
 export const givenItems = (first: number): string =>
@@ -53,6 +62,28 @@ export const IS_DONE = "place = any (array (select place from done))";
 export const isStale = (place: string): string =>
   "exists (select 1 from i left join countersign.items k on k.kind = i.kind and k.id = i.id " +
   `and ${ALIVE} where i.place = ${place} and i.read is not null and i.read <> coalesce(k.version, 0))`;
+
+/** The items that are only checked, as `g`. */
+export const givenChecks = (first: number): string =>
+  `g as (select * from ${given(CHECK_COLUMNS, first, "g")})`;
+
+/** Is some item that this place checks not there in that version? */
+export const isChanged = (place: string): string =>
+  "exists (select 1 from g left join countersign.items k on k.kind = g.kind and k.id = g.id " +
+  `and ${ALIVE} where g.place = ${place} and g.version <> coalesce(k.version, 0))`;
+
+/**
+ * Locks the items that are checked by what is `done`, after all documents: whoever changes one of them waits, or has changed it
+ * and it is missing here. `ARE_CHECKED` asks for that.
+ */
+export const LOCK_CHECKED: string = `
+checked as materialized (
+  select 1 from g join countersign.items k on k.kind = g.kind and k.id = g.id and k.version = g.version and ${ALIVE}
+  where ${IS_DONE} order by k.kind, k.id for share of k
+)`;
+
+/** Asked when all of it is written. */
+export const ARE_CHECKED: string = `(select count(*) from checked) = (select count(*) from g where ${IS_DONE})`;
 
 /**
  * Writes the items of what is `done`. What was judged by its version is written only if it still has it; `areItemsKept` says
@@ -121,6 +152,13 @@ export function itemValues(changes: readonly Placed[]): readonly PostgresValue[]
   return toArrays(
     ITEM_COLUMNS,
     rows.map((row, nth) => [nth, ...row]),
+  );
+}
+
+export function checkValues(checks: readonly (readonly ItemVersion[])[]): readonly PostgresValue[] {
+  return toArrays(
+    CHECK_COLUMNS,
+    checks.flatMap((all, place) => all.map(({ kind, id, version }) => [place, kind, id, version])),
   );
 }
 

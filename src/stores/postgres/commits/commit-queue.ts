@@ -1,4 +1,4 @@
-import type { CommitOutcome, StoreCommit } from "../../../engine/index.ts";
+import type { CommitOutcome, ItemVersion, StoreCommit } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { type Database, isGuardRaised } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
@@ -173,24 +173,32 @@ function takeGroup(waiting: readonly Waiting[]): [group: readonly Waiting[], lef
   return [group.sort((a, b) => (a.commit.key < b.commit.key ? -1 : 1)), left];
 }
 
+/** How a commit touches an item: it has it alone, lays members over it as others may, or checks it as others may. */
+type Use = "alone" | "laid" | "checked";
+
 /** What the commits ahead of one touch, whether they go into the same statement or wait. */
 class Taken {
   readonly #sessions = new Set<string>();
-  /** By item; true where somebody must have it alone. */
-  readonly #items = new Map<string, boolean>();
+  readonly #items = new Map<string, Use>();
 
   /** Does nobody ahead stand in the way? */
-  add({ key, items }: StoreCommit): boolean {
+  add({ key, items, checks = [] }: StoreCommit): boolean {
     let isFree = !this.#sessions.has(key);
     this.#sessions.add(key);
-    for (const { kind, id, value, read } of items) {
-      const item = `${kind}\n${id}`;
-      const alone = read !== undefined || value === undefined;
-      const known = this.#items.get(item);
-      if (known === true || (known === false && alone)) isFree = false;
-      this.#items.set(item, alone || known === true);
+    for (const item of items) {
+      const isAlone = item.read !== undefined || item.value === undefined;
+      if (!this.#use(item, isAlone ? "alone" : "laid")) isFree = false;
     }
+    for (const item of checks) if (!this.#use(item, "checked")) isFree = false;
     return isFree;
+  }
+
+  #use({ kind, id }: Pick<ItemVersion, "kind" | "id">, use: Use): boolean {
+    const item = `${kind}\n${id}`;
+    const known = this.#items.get(item);
+    const isShared = use !== "alone" && known === use;
+    this.#items.set(item, known === undefined || isShared ? use : "alone");
+    return known === undefined || isShared;
   }
 }
 

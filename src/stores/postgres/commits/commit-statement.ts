@@ -2,17 +2,23 @@ import { documentText, type StoreCommit } from "../../../engine/index.ts";
 import type { PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
 import {
+  ARE_CHECKED,
   ARE_ITEMS_KEPT,
+  CHECK_PARAMETERS,
+  checkValues,
   ENTRY_PARAMETERS,
   entryValues,
+  givenChecks,
   givenItems,
   IS_DONE,
   IS_SUSPENDED,
   ITEM_PARAMETERS,
+  isChanged,
   isStale,
   itemValues,
   KEEP_ITEMS,
   keepEntries,
+  LOCK_CHECKED,
 } from "./change-parts.ts";
 import { type Columns, type Given, given, toArrays } from "./given.ts";
 
@@ -68,9 +74,12 @@ export const UNSYNCED = "set_config('synchronous_commit', 'off', true)";
 export const SYNCED =
   "case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', true) end";
 
+const PLACE = "case when (select countersign.hold_place()) then nextval('countersign.log_seq') end";
+
 interface Shape {
   readonly sync: boolean;
   readonly items: boolean;
+  readonly checks: boolean;
   readonly erased: boolean;
 }
 
@@ -80,8 +89,17 @@ interface Shape {
  * whatever belongs to a session changes only with its version. What may change during a wait for a lock (a lease, a
  * deadline, an item) is looked at again when everything is written, and raises an error that undoes all of them.
  */
-const textOf = ({ sync, items, erased }: Shape): string => {
-  const judged = `${IN_TIME} and ${HAS_OWNER}${items ? ` and not ${isStale("c.place")}` : ""}`;
+const textOf = ({ sync, items, checks, erased }: Shape): string => {
+  const stale = items ? ` and not ${isStale("c.place")}` : "";
+  const changed = checks ? ` and not ${isChanged("c.place")}` : "";
+  const judged = `${IN_TIME} and ${HAS_OWNER}${stale}${changed}`;
+  // Before a place in the log is taken: of two commits that one item stands between, the log has the earlier one first.
+  const locked = [...(items ? ["next"] : []), ...(checks ? ["checked"] : [])];
+  const seq = locked.reduce(
+    (then, name) => `case when (select count(*) from ${name}) >= 0 then ${then} end`,
+    PLACE,
+  );
+  const checksAt = items ? ITEMS_AT + ITEM_PARAMETERS : ITEMS_AT;
   return `
 with c as (select * from ${given(COLUMNS, 1, "c")}),
 alive as (
@@ -90,6 +108,7 @@ alive as (
     and not ${IS_SUSPENDED}
 ),
 ${items ? `${givenItems(ITEMS_AT)},` : ""}
+${checks ? `${givenChecks(checksAt)},` : ""}
 moved as (
   update countersign.documents d
   set version = d.version + 1, head = c.hash, updated_at = c.updated_at, deleted = c.deleted, body = c.document
@@ -106,18 +125,20 @@ done as (
   select place from moved union all
   select place from c where version = 0 and key = any (array (select key from made))
 ),
-${erased ? ERASE(items ? ITEMS_AT + ITEM_PARAMETERS : ITEMS_AT) : ""}
+${erased ? ERASE(checks ? checksAt + CHECK_PARAMETERS : checksAt) : ""}
+${items ? `${KEEP_ITEMS},` : ""}
+${checks ? `${LOCK_CHECKED},` : ""}
 logged as (
   insert into countersign.log (seq, session, n, at, kinds, digest, hash, events, commit_id, body, archived)
-  select case when (select countersign.hold_place()) then nextval('countersign.log_seq') end,
+  select ${seq},
     c.key, c.version + 1, c.at, c.kinds, c.digest, c.hash, c.events, c.commit_id, c.body, c.archived
   from c where ${IS_DONE}
 ),
-${items ? `${KEEP_ITEMS},` : ""}
 ${keepEntries(ENTRIES_AT)}
 select done.place, (select ${sync ? SYNCED : UNSYNCED}) from done where (select case
   when (select count(*) from done) = 0 then true
   ${items ? `when not (${ARE_ITEMS_KEPT}) then countersign.refuse()` : ""}
+  ${checks ? `when not (${ARE_CHECKED}) then countersign.refuse()` : ""}
   when exists (select 1 from alive a where not exists (select 1 from countersign.owners o where o.id = a.id and ${HOLDS}))
     then countersign.refuse()
   when exists (select 1 from c where ${IS_DONE} and c.before <= ${NOW}) then countersign.refuse()
@@ -134,9 +155,11 @@ const TEXTS = new Map<string, string>();
 
 export function commitStatement(group: readonly Sent[], sync: boolean): Statement {
   const items = group.some(({ commit }) => commit.items.length > 0);
+  const checks = group.map(({ commit }) => commit.checks ?? []);
+  const isChecked = checks.some(({ length }) => length > 0);
   const [{ erased }] = group as [Sent];
-  const shape = { sync, items, erased: erased !== undefined };
-  const name = `${sync} ${items} ${shape.erased}`;
+  const shape = { sync, items, checks: isChecked, erased: erased !== undefined };
+  const name = JSON.stringify(shape);
   const text = TEXTS.get(name) ?? textOf(shape);
   TEXTS.set(name, text);
   const changes = group.map(({ id, commit }, place) => ({ place, id, change: commit }));
@@ -148,6 +171,7 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
       [...owners],
       ...entryValues(changes),
       ...(items ? itemValues(changes) : []),
+      ...(isChecked ? checkValues(checks) : []),
       ...(erased === undefined ? [] : [erased.map((_, at) => at + 1), erased]),
     ],
   };

@@ -35,7 +35,8 @@ const CONFLICTS = [
  */
 export async function judge(database: Database, { id, commit }: Sent): Promise<CommitOutcome | undefined> {
   const { key, version, head, create, owner, before, from } = commit;
-  const read = commit.items.filter((item) => item.read !== undefined);
+  const checked = (commit.checks ?? []).map((item) => ({ ...item, read: item.version }));
+  const read = [...commit.items.filter((item) => item.read !== undefined), ...checked];
   const items = [
     read.map(({ kind }) => kind),
     read.map((item) => item.id),

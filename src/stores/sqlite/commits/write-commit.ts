@@ -4,6 +4,7 @@ import {
   documentText,
   eraseArchive,
   type ItemChange,
+  type ItemVersion,
   type SessionRenaming,
   type StoreChange,
   type StoreCommit,
@@ -93,7 +94,7 @@ export function writeChange(database: Database, change: StoreChange, now: number
 /** Inside the caller's transaction. False where the session is not erased, or it or the guard not as it was read. */
 export function writeRenaming(database: Database, renaming: SessionRenaming, now: number): boolean {
   const { key, version, document, archives, guard, add, remove } = renaming;
-  if (!areCurrent(database, { items: [{ ...guard, read: guard.version }] }, now)) return false;
+  if (!areAsChecked(database, [guard], now)) return false;
   const values = [document.head.user, documentText(key, document), key, version];
   if (database.run(RENAME, values) !== 1) return false;
   for (const [n, archive] of archives) database.run(RENAME_ARCHIVE, [JSON.stringify(archive), key, n]);
@@ -106,7 +107,8 @@ function refusal(database: Database, commit: StoreCommit, now: number): Conflict
   const { owner, before, from } = commit;
   const barred = owner === undefined ? undefined : barTo(database, owner, now);
   const late = (before !== undefined && now >= before) || (from !== undefined && now < from);
-  if (barred === undefined && !late && areCurrent(database, commit, now)) return undefined;
+  const isCurrent = areCurrent(database, commit, now) && areAsChecked(database, commit.checks ?? [], now);
+  if (barred === undefined && !late && isCurrent) return undefined;
   if (!isAsRead(database, commit)) return "version";
   return barred ?? (late ? "deadline" : "row");
 }
@@ -135,11 +137,22 @@ function moveDocument(database: Database, { commit, document }: ReadyCommit): Co
 }
 
 function areCurrent(database: Database, { items }: StoreChange, now: number): boolean {
-  return items.every(({ kind, id, read }) => {
-    if (read === undefined) return true;
-    const [, version = 0] = database.get(ITEM, [kind, id, now]) ?? [];
-    return version === read;
-  });
+  return items.every(
+    ({ kind, id, read }) => read === undefined || versionOf(database, { kind, id }, now) === read,
+  );
+}
+
+function areAsChecked(database: Database, checks: readonly ItemVersion[], now: number): boolean {
+  return checks.every((item) => versionOf(database, item, now) === item.version);
+}
+
+function versionOf(
+  database: Database,
+  { kind, id }: Pick<ItemVersion, "kind" | "id">,
+  now: number,
+): SqlValue {
+  const [, version = 0] = database.get(ITEM, [kind, id, now]) ?? [];
+  return version;
 }
 
 function applyChange(database: Database, { items, add = [], remove = [] }: StoreChange, now: number): void {
