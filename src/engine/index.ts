@@ -357,7 +357,6 @@ export type {
 export { erasePerson, planRetention, readProgress, runArchive, runRetention } from "./retention/index.ts";
 export {
   type CallPlan,
-  checkMessage,
   type MessageInput,
   type MessageOutcome,
   type PlannedCall,

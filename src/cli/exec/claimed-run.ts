@@ -27,14 +27,32 @@ export async function runClaimed(
   } finally {
     stopBeating();
   }
+  const waitsForResumption = onceTold(() =>
+    options.warn(
+      `The tenant is suspended. The command ended with exit code ${end.exitCode}; this is reported once the tenant is resumed. If you end this process before that, the call becomes unknown.`,
+    ),
+  );
   try {
-    await persist((signal) => report(gate, claimed, end, signal), { tries: REPORT_TRIES });
+    await persist((signal) => report(gate, claimed, end, signal), {
+      tries: REPORT_TRIES,
+      waitsForResumption,
+    });
   } catch (error) {
     options.warn(
       `${toldError(error)} The command ended with exit code ${end.exitCode}, but this could not be recorded: the call becomes unknown.`,
     );
   }
   return end;
+}
+
+/** Always true; tells it the first time. */
+function onceTold(tell: () => void): () => boolean {
+  let told = false;
+  return () => {
+    if (!told) tell();
+    told = true;
+    return true;
+  };
 }
 
 function keepClaim(

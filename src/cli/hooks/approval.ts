@@ -74,7 +74,7 @@ async function ask(gate: RemoteGate, use: ToolUse, options: ApprovalOptions): Pr
     outcome = await waitForDecision(calls, outcome, until);
     if (outcome.status !== "allowed") return toApproval(outcome, options);
     const claimed = await claim(gate, use.key);
-    if (claimed !== undefined) return handOver(gate, claimed, options);
+    if (claimed !== undefined) return handOver(gate, claimed, { ...options, until });
     // Another process with the same key was first, or the policy denies it by now.
     outcome = await persist((signal) => calls.get(use.key, { signal }), { tries: TRIES });
     if (performance.now() > until) return toApproval(outcome, options);
@@ -119,11 +119,14 @@ async function claim({ client }: RemoteGate, key: string): Promise<ClaimedCall |
 async function handOver(
   { client }: RemoteGate,
   { claim: { token, attempt, args }, ...outcome }: ClaimedCall,
-  { agent }: ApprovalOptions,
+  { agent, until }: ApprovalOptions & { readonly until: number },
 ): Promise<Approval> {
   const result = { handedTo: agent, note: "Countersign does not know whether the tool ran." };
   const report = { token, attempt, result };
-  await persist((signal) => client.calls.succeed(outcome.key, report, { signal }), { tries: TRIES });
+  await persist((signal) => client.calls.succeed(outcome.key, report, { signal }), {
+    tries: TRIES,
+    waitsForResumption: () => performance.now() < until,
+  });
   return granted({ ...outcome, args });
 }
 

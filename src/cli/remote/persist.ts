@@ -11,6 +11,11 @@ export interface Persistence {
   readonly tries: number;
   /** How long the server may take for one request. */
   readonly requestMs?: number;
+  /**
+   * Asked whenever the server says that the tenant is suspended: true to send it again later, however often that was done.
+   * For reports on what has run: their loss would be the loss of an outcome. Left out, it is a refusal.
+   */
+  readonly waitsForResumption?: () => boolean;
 }
 
 /**
@@ -19,16 +24,24 @@ export interface Persistence {
  */
 export async function persist<T>(
   send: (signal: AbortSignal) => Promise<T>,
-  { tries, requestMs = REQUEST_MS }: Persistence,
+  { tries, requestMs = REQUEST_MS, waitsForResumption = () => false }: Persistence,
 ): Promise<T> {
-  for (let tried = 1; ; tried += 1) {
+  let tried = 0;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       return await send(AbortSignal.timeout(requestMs));
     } catch (error) {
-      if (tried >= tries || !mayPass(error)) throw error;
-      await pause(Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), LONGEST_PAUSE_MS));
+      if (!isSuspended(error) || !waitsForResumption()) {
+        tried += 1;
+        if (tried >= tries || !mayPass(error)) throw error;
+      }
+      await pause(pauseMs);
     }
   }
+}
+
+function isSuspended(error: unknown): boolean {
+  return error instanceof CountersignProblem && error.code === "suspended";
 }
 
 /** May the same request succeed later? */

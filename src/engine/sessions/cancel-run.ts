@@ -1,4 +1,4 @@
-import { Draft, type FrameRecord, transact } from "../ledger/index.ts";
+import { type CallStatus, Draft, type FrameRecord, transact } from "../ledger/index.ts";
 import { nextCall } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { writeWithdrawal } from "../questions/index.ts";
@@ -26,9 +26,7 @@ export async function cancelRun(
     if (snapshot === undefined || frames.length === 0) return { value: false };
     // If a crash undid this, its questions would be open again and could be approved.
     const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
-    // The frames as this commit leaves them: over, so that no answer starts one again.
-    const over = frames.map((frame) => draft.moveFrame(frame, "cancel", { owner: null }));
-    await withdrawCalls(parts, draft, { frames: over, reason });
+    await writeCancellation(parts, draft, { frames, reason });
     if (errorCode !== undefined) {
       const author = (frames.find(({ parentFrame }) => parentFrame === undefined) ?? frames[0])?.agent ?? "";
       draft.event({ author, invocationId: invocation, errorCode, errorMessage: reason });
@@ -36,6 +34,37 @@ export async function cancelRun(
     draft.journal("run-cancelled", { invocation, reason });
     return { draft, value: true };
   });
+}
+
+/**
+ * Stops the runs of a session whose questions wait for an answer, in the commit of what takes their place: if that is refused,
+ * they go on waiting.
+ */
+export async function cancelAsking(parts: EngineParts, draft: Draft, reason: string): Promise<void> {
+  const { ledger } = parts;
+  const open = await ledger.unanswered(draft.sessionKey);
+  const asking = new Set(open.filter(({ status }) => isAsking(status)).map(({ frame }) => frame));
+  const live = await ledger.liveFrames(draft.sessionKey);
+  const runs = Map.groupBy(live, ({ invocation }) => invocation);
+  for (const [invocation, frames] of runs) {
+    if (!frames.some(({ id }) => asking.has(id))) continue;
+    await writeCancellation(parts, draft.sync(), { frames, reason });
+    draft.journal("run-cancelled", { invocation, reason });
+  }
+}
+
+function isAsking(status: CallStatus): boolean {
+  return status === "waiting" || status === "suspended";
+}
+
+async function writeCancellation(
+  parts: EngineParts,
+  draft: Draft,
+  { frames, reason }: { readonly frames: readonly FrameRecord[]; readonly reason: string },
+): Promise<void> {
+  // The frames as this commit leaves them: over, so that no answer starts one again.
+  const over = frames.map((frame) => draft.moveFrame(frame, "cancel", { owner: null }));
+  await withdrawCalls(parts, draft, { frames: over, reason });
 }
 
 async function withdrawCalls(

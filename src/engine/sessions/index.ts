@@ -7,7 +7,6 @@
  */
 
 export { cancelRun, type RunToCancel } from "./cancel-run.ts";
-export { checkMessage } from "./check-message.ts";
 export { type MessageInput, type MessageOutcome, receiveMessage, receiveOnce } from "./receive-message.ts";
 export {
   changeState,

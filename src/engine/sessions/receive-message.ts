@@ -24,6 +24,7 @@ import {
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Reserved } from "../questions/index.ts";
+import { cancelAsking } from "./cancel-run.ts";
 
 /** A user's message, and the agent that is to answer it. */
 export interface MessageInput {
@@ -35,6 +36,10 @@ export interface MessageInput {
   readonly asker?: Asker;
   readonly stateDelta?: JsonObject;
   readonly frame: { readonly kind: FrameKind; readonly agent: string; readonly path: readonly string[] };
+  /**
+   * Withdraws the questions that are open in the session, in the message's own commit, and ends their runs: for this reason.
+   */
+  readonly cancelsAsking?: string;
   /** The session as the caller has just read it; undefined if there was none. */
   readonly known?: { readonly session: SessionRecord | undefined };
 }
@@ -91,7 +96,7 @@ interface Receiving {
   readonly reserved: Reserved;
 }
 
-export async function judgeMessage(
+async function judgeMessage(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
   receiving: Receiving,
@@ -112,11 +117,11 @@ export async function judgeMessage(
   return planMessage(parts, snapshot, { ...receiving, owner: await parts.lease.hold() });
 }
 
-function planMessage(
+async function planMessage(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
   { input, owner, once, reserved }: Receiving & { readonly owner: string },
-): Plan<MessageOutcome> {
+): Promise<Plan<MessageOutcome>> {
   const now = snapshot?.now ?? parts.ledger.now;
   const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
   const { event, stateDelta } = input;
@@ -124,10 +129,12 @@ function planMessage(
   const parent = { ...run, ...askedBy(input) };
   const id = newFrameId(parts, session.key, now);
   const draft = new Draft(parts, now, session);
+  if (draft.open > 0 && input.cancelsAsking !== undefined)
+    await cancelAsking(parts, draft, input.cancelsAsking);
   const frame = draft.willStep({ ...newFrame({ ...input.frame, id, parent }), owner });
   draft.claimedBy(owner).insertFrame(frame);
   for (const write of stateWrites(stateDelta)) draft.write(write);
-  const seq = snapshot?.session.nextSeq ?? 1;
+  const seq = draft.firstSeq + draft.events.length;
   if (once !== undefined) {
     const remembered: RememberedRun = { session: session.key, invocation: event.invocationId, seq };
     draft.write(rememberResponse(once, { ...remembered }, now));

@@ -1,6 +1,5 @@
 import {
   askerOf,
-  checkMessage,
   type Decider,
   type IdempotentRequest,
   type MessageInput,
@@ -177,11 +176,6 @@ async function begin(
 ): Promise<Submission> {
   const earlier = await startedBefore(run, input.once);
   if (earlier !== undefined) return earlier;
-  if (session !== undefined && session.open > 0 && input.whilePending === "cancel") {
-    // A message that is refused withdraws nothing.
-    await checkMessage(run.parts, toMessage(run, input, { parts, session, agent: run.agents.root }));
-    await withdrawOpen(run, session);
-  }
   const agent = session === undefined ? run.agents.root : await answeringAgent(run, session);
   const message = toMessage(run, input, { parts, session, agent });
   const received = await (input.once === undefined
@@ -226,6 +220,8 @@ function toMessage(
     },
     frame: { kind, agent: name, path: [name] },
     known: { session },
+    // The runs end with their questions; continuing them would make the user's new message wait.
+    ...(input.whilePending === "cancel" ? { cancelsAsking: "the user sent a new message" } : {}),
     asker: askerOf(input.decider.by),
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
@@ -259,13 +255,4 @@ async function answeringAgent({ engine, agents }: RunContext, { key }: SessionRe
   const recent = await engine.ledger.events(key, { last: RECENT_EVENTS });
   const last = recent.findLast(({ author, branch }) => branch === undefined && agents.isReachable(author));
   return (last === undefined ? undefined : agents.get(last.author)) ?? root;
-}
-
-// The runs end with their questions; continuing them would make the user's new message wait.
-async function withdrawOpen({ engine }: RunContext, { key }: SessionRecord): Promise<void> {
-  const { items } = await engine.ledger.confirmations({ state: "open", session: key }, { limit: 100 });
-  const invocations = new Set(items.map(({ confirmation }) => confirmation.invocation));
-  for (const invocation of invocations) {
-    await engine.cancelRun({ session: key, invocation, reason: "the user sent a new message" });
-  }
 }
