@@ -30,7 +30,11 @@ export function listenUrl({ env }: Pick<Invocation, "env">): { readonly listenUr
  * Opens the ledger for one command, with an engine that hosts nothing: approved calls run where their app is hosted. A
  * missing file is not created, because an empty ledger would give wrong answers.
  */
-export async function withEngine<T>(invocation: Invocation, use: (engine: Engine) => Promise<T>): Promise<T> {
+export async function withEngine<T>(
+  invocation: Invocation,
+  use: (engine: Engine) => Promise<T>,
+  options: Pick<EngineOptions, "policy"> = {},
+): Promise<T> {
   const url = ledgerUrl(invocation);
   const file = fileOf(url);
   if (file !== undefined && !existsSync(file)) {
@@ -41,7 +45,7 @@ export async function withEngine<T>(invocation: Invocation, use: (engine: Engine
       details: { path: file },
     });
   }
-  const engine = await openEngine(url);
+  const engine = await openEngine(url, options);
   try {
     return await use(engine);
   } finally {

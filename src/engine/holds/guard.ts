@@ -1,8 +1,9 @@
 import { CountersignError, isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { isMentioned } from "../journal/index.ts";
 import type { Draft, ItemVersion, Ledger, SessionRecord } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
 import { userOfSession } from "../people/index.ts";
-import type { Hold } from "./hold.ts";
+import { type Hold, heldLogins } from "./hold.ts";
 import { allHolds } from "./read.ts";
 
 /**
@@ -60,36 +61,49 @@ function hasEnded(value: JsonValue): boolean {
   return isJsonObject(value) && member(value, "ended") === true;
 }
 
+/** Where holds are, and who is behind which login. */
+type Holding = Pick<EngineParts, "ledger" | "directory">;
+
 /** The first hold on this session, and the version of all holds that this was judged on. */
 export async function holdOn(
-  ledger: Ledger,
+  parts: Holding,
   session: Pick<SessionRecord, "key" | "app" | "user">,
 ): Promise<{ readonly guard: GuardedBy; readonly hold?: Hold }> {
+  const { ledger, directory } = parts;
   const guard = await readGuard(ledger);
   const holds = await allHolds(ledger);
-  const direct = holds.find((hold) => isDirect(hold, session));
-  const hold = direct ?? (await holdOnTakingPart(ledger, holds, session.key));
+  const { key, app, user } = session;
+  const direct =
+    holds.find(({ on, name }) => (on === "session" && name === key) || (on === "app" && name === app)) ??
+    holdOnLogins(holds, [user], directory);
+  const hold = direct ?? (await holdOnTakingPart(parts, holds, key));
   return hold === undefined ? { guard } : { guard, hold };
 }
 
-function isDirect(
-  { on, name }: Hold,
-  { key, app, user }: Pick<SessionRecord, "key" | "app" | "user">,
-): boolean {
-  if (on === "session") return name === key;
-  return on === "app" ? name === app : name === user || name === userOfSession(user);
+/** The first hold on a person to whom one of these ids belongs. */
+export function holdOnLogins(
+  holds: readonly Hold[],
+  ids: readonly string[],
+  directory: EngineParts["directory"],
+): Hold | undefined {
+  return holds.find((hold) => {
+    if (hold.on !== "user") return false;
+    const held = heldLogins(hold, directory);
+    return ids.some((id) => held.has(id) || held.has(userOfSession(id)));
+  });
 }
 
 /** A hold on a person also keeps what they decided or asked in the sessions of others. */
 async function holdOnTakingPart(
-  ledger: Ledger,
+  { ledger, directory }: Holding,
   holds: readonly Hold[],
   session: string,
 ): Promise<Hold | undefined> {
   const people = holds.filter(({ on }) => on === "user");
   if (people.length === 0) return undefined;
-  const found = await isMentioned(ledger.journal, session, new Set(people.map(({ name }) => name)));
-  return people.find(({ name }) => name === found);
+  const logins = new Set(people.flatMap((hold) => [...heldLogins(hold, directory)]));
+  const found = await isMentioned(ledger.journal, session, logins);
+  return found === undefined ? undefined : holdOnLogins(people, [found], directory);
 }
 
 /** Why content under a hold is not erased. */

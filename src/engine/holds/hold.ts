@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject } from "../../protocol/index.ts";
 import type { StoredItem } from "../ledger/index.ts";
+import { type Directory, loginsOf } from "../people/index.ts";
 
 /** The kind of the items that holds are stored as. */
 export const HOLD = "hold";
@@ -17,17 +18,36 @@ export interface Hold extends HoldTarget {
   /** Who placed it. */
   readonly by: string;
   readonly since: number;
+  /** The ids of the person, as the policy had them when it was placed; left out if there is one only. */
+  readonly logins?: readonly string[];
+}
+
+/**
+ * All ids that a hold on a person covers: those that were known when it was placed, and those that the policy adds to any of
+ * them now.
+ */
+export function heldLogins(
+  { name, logins = [] }: Pick<Hold, "name" | "logins">,
+  directory: Pick<Directory, "logins">,
+): ReadonlySet<string> {
+  return new Set([name, ...logins].flatMap((login) => [login, ...loginsOf(login, directory)]));
 }
 
 export function toItem(hold: Hold): Omit<StoredItem, "version"> {
-  return { kind: HOLD, id: hold.id, value: { ...hold } satisfies JsonObject };
+  const { logins, ...rest } = hold;
+  const known = logins === undefined ? {} : { logins: [...logins] };
+  return { kind: HOLD, id: hold.id, value: { ...rest, ...known } satisfies JsonObject };
 }
 
 /** Reads a stored hold. One that cannot be read keeps everything: nobody knows what it was about. */
 export function fromItem({ id, value }: StoredItem): Hold | "unreadable" {
   if (!isJsonObject(value)) return "unreadable";
-  const { on, name, reason, by, since } = value;
+  const { on, name, reason, by, since, logins } = value;
   if (on !== "session" && on !== "user" && on !== "app") return "unreadable";
   if (typeof name !== "string" || typeof reason !== "string" || typeof by !== "string") return "unreadable";
-  return typeof since === "number" ? { id, on, name, reason, by, since } : "unreadable";
+  if (typeof since !== "number") return "unreadable";
+  const hold: Hold = { id, on, name, reason, by, since };
+  if (logins === undefined) return hold;
+  if (!isJsonArray(logins) || !logins.every((login) => typeof login === "string")) return "unreadable";
+  return { ...hold, logins };
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import type { PolicySource } from "../gate/index.ts";
 import { partsOf } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { toPrincipal } from "../people/index.ts";
@@ -20,6 +21,16 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const counsel = { by: toPrincipal({ id: "counsel" }), via: "cli" };
 const ana = { id: "ana" };
 const NAME = { app: "bank", user: "ana", id: "s1" };
+
+/** Two ids are one person. */
+const TWO_IDS: PolicySource = {
+  version: "v1",
+  text: "",
+  judge: () => undefined,
+  group: () => undefined,
+  person: (id) => (id === "ana@corp" ? "ana" : id),
+  logins: (id) => (id.startsWith("ana") ? ["ana", "ana@corp"] : [id]),
+};
 
 let clock: ManualClock;
 let ledger: Ledger;
@@ -80,6 +91,32 @@ describe("a hold", () => {
     if (asked.status !== "pending") throw new Error("Not pending.");
     await (await engine.approve(asked.confirmation.id, { by: { id: "boss" } })).finished;
     await hold({ on: "user", name: "boss" });
+    await clock.advance(2 * DAY_MS);
+    expect(await engine.prune(DAY_MS)).toBe(0);
+  });
+
+  test("on a person covers all of their ids, for whoever erases, whichever of the two has the policy", async () => {
+    const knowing = new Engine({ ledger, clock, policy: TWO_IDS });
+    const decided = async (user: string) => {
+      const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+      const asked = await pay({}, { key: `of ${user}`, by: { id: "cleo" } });
+      if (asked.status !== "pending") throw new Error("Not pending.");
+      await (await engine.approve(asked.confirmation.id, { by: { id: user } })).finished;
+    };
+    await made();
+    await decided("ana@corp");
+    for (const [placing, erasing] of [
+      [knowing, engine],
+      [engine, knowing],
+    ] as const) {
+      const wanted = { on: "user", name: "ana@corp", reason: "case 9" } as const;
+      const { id, logins } = await placeHold(partsOf(placing), wanted, counsel);
+      expect(logins).toEqual(placing === knowing ? ["ana", "ana@corp"] : undefined);
+      expect((await allHolds(ledger))[0]?.logins).toEqual(logins);
+      expect(await erasing.deleteSession(NAME, ana)).toMatchObject({ ok: false, code: "under-hold" });
+      await releaseHold(partsOf(engine), { id, reason: "closed" }, counsel);
+    }
+    await placeHold(partsOf(knowing), { on: "user", name: "ana", reason: "case 9" }, counsel);
     await clock.advance(2 * DAY_MS);
     expect(await engine.prune(DAY_MS)).toBe(0);
   });

@@ -12,6 +12,7 @@ export {
   guardAgainstHolds,
   guardItem,
   holdOn,
+  holdOnLogins,
   readGuard,
   underHold,
 } from "./guard.ts";

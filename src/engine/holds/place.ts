@@ -3,6 +3,7 @@ import { erasedUser, flawOfName } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
+import { loginsOf } from "../people/index.ts";
 import { actor, diaryDraft, RETENTION_DIARY } from "./diary.ts";
 import { moveGuard, readGuard } from "./guard.ts";
 import { type Hold, type HoldTarget, toItem } from "./hold.ts";
@@ -24,7 +25,9 @@ export async function placeHold(
   const id = parts.newId(parts.ledger.now);
   return transact<Hold>(parts, { session: RETENTION_DIARY }, async (snapshot) => {
     const draft = diaryDraft(parts, snapshot);
-    const hold: Hold = { id, on, name, reason, by: decider.by.id, since: draft.now };
+    const logins = on === "user" ? loginsOf(name, parts.directory) : [];
+    const known = logins.length > 1 ? { logins } : {};
+    const hold: Hold = { id, on, name, reason, by: decider.by.id, since: draft.now, ...known };
     const guard = await readGuard(parts.ledger);
     if (guard.hasEnded) throw tooLate();
     moveGuard(draft.write({ kind: "item", item: toItem(hold), read: 0 }), guard);

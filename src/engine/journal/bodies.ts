@@ -286,9 +286,10 @@ export interface JournalBodies {
   readonly "session-imported": { readonly by: string; readonly events: number };
   readonly "session-deleted": Erasure & { readonly by: string };
   readonly "session-pruned": Erasure & { readonly before: number; readonly tools?: readonly string[] };
-  /** A person was erased; `person` is the pseudonym. `left`: how many sessions could not be erased then. */
+  /** A person was erased; `person` is the pseudonym, `others` those of their other ids. `left`: how many sessions could not be erased then. */
   readonly "person-erased": ActedBy & {
     readonly person: string;
+    readonly others?: readonly string[];
     readonly sessions: number;
     readonly items: number;
     readonly left: number;

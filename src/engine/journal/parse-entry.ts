@@ -314,7 +314,14 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   "session-imported": { by: text, events: count },
   "session-deleted": { by: text, erased: count },
   "session-pruned": { before: count, erased: count, tools: optional(texts) },
-  "person-erased": { ...actedBy, person: text, sessions: count, items: count, left: count },
+  "person-erased": {
+    ...actedBy,
+    person: text,
+    others: optional(texts),
+    sessions: count,
+    items: count,
+    left: count,
+  },
   "retention-run": { ...actedBy, rules: text, erased: count, held: count },
   "journal-archived": { ...actedBy, file: count, seal: text, sessions: count },
 };

@@ -1,6 +1,7 @@
 import { holdOn } from "../holds/index.ts";
 import { mentionsIn } from "../journal/index.ts";
 import type { Ledger, SessionRecord } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
 import type { RetentionRules } from "./rules.ts";
 
 /** A session whose content is older than the rules keep it. */
@@ -37,9 +38,12 @@ export interface Planned {
 }
 
 /** Says what would become of it, and changes nothing. */
-export async function planned(ledger: Ledger, session: SessionRecord): Promise<Planned> {
+export async function planned(
+  parts: Pick<EngineParts, "ledger" | "directory">,
+  session: SessionRecord,
+): Promise<Planned> {
   const { key, app, user, id, updatedAt } = session;
-  const { hold } = await holdOn(ledger, session);
+  const { hold } = await holdOn(parts, session);
   const about = { session: key, app, user, id, idleSince: updatedAt };
   return hold === undefined ? { ...about, goes: "content" } : { ...about, goes: "nothing", hold: hold.id };
 }

@@ -6,6 +6,8 @@ import { PERSONAL_ITEMS } from "../../retention/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import type { EngineOptions } from "../engine-options.ts";
+import type { PolicySource } from "../gate/index.ts";
 import { placeHold, releaseHold } from "../holds/index.ts";
 import { partsOf } from "../index.ts";
 import type { SessionRecord } from "../ledger/index.ts";
@@ -25,9 +27,12 @@ beforeEach(() => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
 });
 
-async function open(url = `sqlite:${join(folder, "ledger.db")}`): Promise<Engine> {
+async function open(
+  url = `sqlite:${join(folder, "ledger.db")}`,
+  options: Pick<EngineOptions, "policy"> = {},
+): Promise<Engine> {
   const clock = new ManualClock();
-  const engine = new Engine({ ledger: await createLedger(url, { clock }), clock });
+  const engine = new Engine({ ...options, ledger: await createLedger(url, { clock }), clock });
   onTestFinished(() => engine.close());
   return engine;
 }
@@ -77,6 +82,39 @@ describe("erasing a person", () => {
     await engine.close();
     expect(bytes()).toContain(erased.person);
     expect(bytes()).not.toContain(NAME);
+  });
+
+  test("erases all ids that the policy gives them, and says which these were", async () => {
+    const ids = [NAME, "slack:U-quokka"];
+    const policy: PolicySource = {
+      version: "v1",
+      text: "",
+      judge: () => undefined,
+      group: () => undefined,
+      person: (id) => (ids.includes(id) ? NAME : id),
+      logins: (id) => (ids.includes(id) ? ids : [id]),
+    };
+    const engine = await open(undefined, { policy });
+    const { items } = engine.ledger;
+    for (const user of [...ids, "bob"]) {
+      await engine.createSession({ app: "bank", user, id: "s1" }, { note: user, "user:mood": "good" });
+      await items.put({ kind: "token", id: `of ${user.length}`, value: { user } }, 0);
+    }
+    const hold = await placeHold(
+      partsOf(engine),
+      { on: "user", name: "slack:U-quokka", reason: "case 1" },
+      decider,
+    );
+    await expect(erase(engine)).rejects.toMatchObject({ code: "under-hold" });
+    await releaseHold(partsOf(engine), { id: hold.id, reason: "closed" }, decider);
+    expect(await erase(engine)).toMatchObject({ logins: ids, sessions: 2, items: 4, left: [] });
+    const records = await engine.ledger.journal.records({ after: 0, limit: 500 });
+    expect(records.at(-1)?.body).toMatchObject({ others: [expect.stringMatching(/^person-/)] });
+    expect((await items.list("token")).items).toMatchObject([{ value: { user: "bob" } }]);
+    expect(await engine.verify()).toMatchObject({ ok: true });
+    await engine.close();
+    for (const id of ids) expect(bytes()).not.toContain(id);
+    expect(bytes()).toContain("bob");
   });
 
   test("counts the sessions of others that name them, and leaves those unless asked", async () => {

@@ -9,6 +9,7 @@ import {
   guardItem,
   type Hold,
   holdOn,
+  holdOnLogins,
   isDiary,
   RETENTION_DIARY,
   readGuard,
@@ -17,7 +18,7 @@ import {
 import { mentionsIn } from "../journal/index.ts";
 import { type Draft, type SessionRecord, type StoredItem, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { userOfCaller, userOfSession } from "../people/index.ts";
+import { loginsOf, userOfCaller } from "../people/index.ts";
 import { eraseFinished } from "../sessions/index.ts";
 
 /** Somebody who is erased, and what the ledger calls them from then on. */
@@ -48,6 +49,8 @@ export interface PersonErasure {
 export interface PersonErased {
   /** What the journal calls them. */
   readonly person: string;
+  /** All ids of the person that were erased, as the policy has them. */
+  readonly logins: readonly string[];
   readonly sessions: number;
   /** Items that were removed, or no longer name them. */
   readonly items: number;
@@ -68,7 +71,7 @@ export async function erasePerson(parts: EngineParts, wanted: PersonErasure): Pr
   await parts.ready();
   const { ledger } = parts;
   const { user, onProgress } = wanted;
-  const hold = holdOnPerson(await allHolds(ledger), user);
+  const hold = holdOnLogins(await allHolds(ledger), loginsOf(user, parts.directory), parts.directory);
   if (hold !== undefined) throw refusalError(underHold(hold));
   const erasure = new Erasure(parts, wanted);
   for (let cursor: string | undefined; ; ) {
@@ -87,6 +90,9 @@ export async function erasePerson(parts: EngineParts, wanted: PersonErasure): Pr
 class Erasure {
   readonly #parts: EngineParts;
   readonly #wanted: PersonErasure;
+  /** All ids of the person. */
+  readonly #logins: readonly string[];
+  /** What each of them, and the caller of that id, is called from then on. */
   readonly #names: ReadonlyMap<string, string>;
   /** State that sessions which were left still use. */
   readonly #inUse = new Set<string>();
@@ -98,8 +104,9 @@ class Erasure {
     this.#parts = parts;
     this.#wanted = wanted;
     const { digestKey } = parts.ledger;
-    const logins = [wanted.user, userOfCaller(wanted.user)];
-    this.#names = new Map(logins.map((name) => [name, erasedUser(digestKey, name)]));
+    this.#logins = loginsOf(wanted.user, parts.directory);
+    const names = this.#logins.flatMap((login) => [login, userOfCaller(login)]);
+    this.#names = new Map(names.map((name) => [name, erasedUser(digestKey, name)]));
   }
 
   /**
@@ -108,8 +115,9 @@ class Erasure {
    */
   async end(): Promise<PersonErased> {
     const { user, decider } = this.#wanted;
-    const { ledger } = this.#parts;
-    const person = this.#names.get(user) ?? "";
+    const { ledger, directory } = this.#parts;
+    const logins = this.#logins;
+    const person = this.#pseudonym(user);
     const [sessions, left] = [this.sessions, this.#left];
     const { hold, items } = await transact<Ended>(
       this.#parts,
@@ -117,18 +125,18 @@ class Erasure {
       async (snapshot) => {
         const guard = await readGuard(ledger);
         const holds = await allHolds(ledger);
-        const ended = { hold: holdOnPerson(holds, user), items: 0 };
+        const ended = { hold: holdOnLogins(holds, logins, directory), items: 0 };
         const draft = diaryDraft(this.#parts, snapshot);
         guardAgainstHolds(draft, guard);
-        if (ended.hold === undefined)
-          ended.items = await this.#removeItems(draft, { user, pseudonym: person }, holds);
-        const told = { person, sessions, items: ended.items, left: left.length };
-        draft.journal("person-erased", { ...told, ...actor(decider) });
+        if (ended.hold === undefined) ended.items = await this.#removeItems(draft, holds);
+        const others = logins.filter((login) => login !== user).map((login) => this.#pseudonym(login));
+        const told = { person, ...(others.length > 0 && { others }), sessions, items: ended.items };
+        draft.journal("person-erased", { ...told, left: left.length, ...actor(decider) });
         return { draft, value: ended };
       },
     );
     if (hold !== undefined) throw refusalError(underHold(hold));
-    return { person, sessions, items, named: this.#named, left };
+    return { person, logins, sessions, items, named: this.#named, left };
   }
 
   async take(session: SessionRecord): Promise<void> {
@@ -141,7 +149,7 @@ class Erasure {
   /** Is it a session of others that names the person and is to be erased with them? */
   async #isErasedToo({ key, deletedAt }: SessionRecord): Promise<boolean> {
     const { people } = await mentionsIn(this.#parts.ledger.journal, key);
-    if (!people.has(this.#wanted.user)) return false;
+    if (!this.#logins.some((login) => people.has(login))) return false;
     if (this.#wanted.others || deletedAt !== undefined) return true;
     this.#named += 1;
     return false;
@@ -164,19 +172,24 @@ class Erasure {
     const { ledger } = this.#parts;
     let held: Hold | undefined;
     await ledger.anonymise(session.key, this.#names, async () => {
-      const { guard, hold } = await holdOn(ledger, session);
+      const { guard, hold } = await holdOn(this.#parts, session);
       held = hold;
       return hold === undefined ? guardItem(guard) : undefined;
     });
     if (held !== undefined) this.#left.push({ session: session.key, why: underHold(held).message });
   }
 
-  async #removeItems(draft: Draft, person: ErasedPerson, holds: readonly Hold[]): Promise<number> {
+  #pseudonym(login: string): string {
+    return this.#names.get(login) ?? "";
+  }
+
+  async #removeItems(draft: Draft, holds: readonly Hold[]): Promise<number> {
+    const people = this.#logins.map((user) => ({ user, pseudonym: this.#pseudonym(user) }));
     let changed = 0;
     for (const { kind, without } of [this.#states(holds), ...this.#wanted.items]) {
       for await (const item of itemsOf(this.#parts, kind)) {
         const { version: read, value: before, ...rest } = item;
-        const value = without(item, person);
+        const value = withoutAll(item, people, without);
         if (value === before) continue;
         draft.write({
           kind: "item",
@@ -206,8 +219,18 @@ interface Ended {
   readonly items: number;
 }
 
-function holdOnPerson(holds: readonly Hold[], user: string): Hold | undefined {
-  return holds.find(({ on, name }) => on === "user" && (name === user || name === userOfSession(user)));
+/** What is left of an item without any of these ids. */
+function withoutAll(
+  item: StoredItem,
+  people: readonly ErasedPerson[],
+  without: PersonalItems["without"],
+): JsonValue | undefined {
+  let value: JsonValue | undefined = item.value;
+  for (const person of people) {
+    if (value === undefined) return undefined;
+    value = without({ ...item, value }, person);
+  }
+  return value;
 }
 
 /** What a ledger calls the state of a user in an app. */

@@ -5,10 +5,8 @@ import type { RetentionRules } from "./rules.ts";
 const PAGE = 100;
 
 /** What a run would erase now, and what a hold keeps. Changes nothing. */
-export async function* planRetention(
-  { ledger }: EngineParts,
-  rules: RetentionRules,
-): AsyncGenerator<Planned> {
+export async function* planRetention(parts: EngineParts, rules: RetentionRules): AsyncGenerator<Planned> {
+  const { ledger } = parts;
   if (rules.shortestContentMs === undefined) return;
   const before = ledger.now - rules.shortestContentMs;
   for (let cursor: string | undefined; ; ) {
@@ -16,7 +14,7 @@ export async function* planRetention(
     const { items, next } = await ledger.idleSessions(before, request);
     for (const key of items) {
       const aged = await agedContent(ledger, key, rules);
-      if (aged !== undefined) yield planned(ledger, aged.session);
+      if (aged !== undefined) yield planned(parts, aged.session);
     }
     if (next === undefined) return;
     cursor = next;

@@ -240,7 +240,7 @@ type ErasureCause =
 async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: ErasureCause): Promise<Plan<Done>> {
   const { session, now } = snapshot;
   if (isDiary(session)) return { value: NEVER_ERASED };
-  const { guard, hold } = await holdOn(parts.ledger, session);
+  const { guard, hold } = await holdOn(parts, session);
   if (hold !== undefined) return { value: underHold(hold) };
   const open = await parts.ledger.unanswered(session.key);
   const busy = open.find(({ status }) => status === "executing" || status === "unknown");

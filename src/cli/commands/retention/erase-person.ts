@@ -1,10 +1,11 @@
-import { erasePerson, type PersonErased, partsOf } from "../../../engine/index.ts";
+import { type Engine, erasePerson, type PersonErased, partsOf } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { PERSONAL_ITEMS } from "../../../retention/index.ts";
 import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
 import { type Command, LEDGER_FLAG } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
+import { knownPeople, PEOPLE_FLAG, toldLogins } from "../../policy/known-people.ts";
 import { Progress } from "../../progress.ts";
 import { withEngine } from "../../wiring.ts";
 
@@ -12,7 +13,7 @@ export const erasePersonCommand: Command = {
   usage: "USER [--others]",
   about:
     "Erases the sessions of this user, their tokens, logins, subscriptions, settings and state, and replaces their name by a " +
-    "pseudonym in what is left. Sessions in which something waits, runs or is unknown are left and listed; then the exit code " +
+    "pseudonym in what is left. If the policy file says which ids are one person (`people`), all of them are erased. Sessions in which something waits, runs or is unknown are left and listed; then the exit code " +
     "is 4. A legal hold on the person refuses this. Who did it and when is journalled, with the pseudonym. You cannot undo this.",
   words: { names: ["USER"] },
   flags: {
@@ -20,6 +21,7 @@ export const erasePersonCommand: Command = {
       type: "boolean",
       help: "also erase the finished sessions of others in which the person asked or decided",
     },
+    ...PEOPLE_FLAG,
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
@@ -29,7 +31,7 @@ export const erasePersonCommand: Command = {
     const { flags, output } = invocation;
     if (user === "")
       throw new CountersignError("malformed-request", "`erase-person` needs the name of a user.");
-    return withEngine(invocation, async (engine) => {
+    const erase = async (engine: Engine): Promise<number> => {
       const decider = await operatorHere(engine, invocation, "");
       const progress = new Progress();
       const erased = await erasePerson(partsOf(engine), {
@@ -40,9 +42,13 @@ export const erasePersonCommand: Command = {
         onProgress: (count) => progress.show(`${count} sessions erased …`),
       }).finally(() => progress.end());
       if (flags.has("json")) output.json({ ...erased });
-      else print(output, erased);
+      else {
+        print(output, erased);
+        output.line(toldLogins(user, erased.logins, invocation));
+      }
       return erased.left.length === 0 ? EXIT.ok : EXIT.conflict;
-    });
+    };
+    return withEngine(invocation, erase, knownPeople(invocation));
   },
 };
 

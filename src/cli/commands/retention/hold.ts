@@ -1,5 +1,6 @@
 import {
   allHolds,
+  type Engine,
   findSessionKey,
   type Hold,
   type HoldTarget,
@@ -8,12 +9,13 @@ import {
   placeHold,
   releaseHold,
 } from "../../../engine/index.ts";
-import { CountersignError } from "../../../protocol/index.ts";
+import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
 import { absoluteTime } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
+import { knownPeople, PEOPLE_FLAG, toldLogins } from "../../policy/known-people.ts";
 import { withEngine } from "../../wiring.ts";
 
 const REASON_FLAG = {
@@ -24,13 +26,15 @@ export const holdAdd: Command = {
   usage: "(--session NAME | --user NAME | --app NAME) --reason TEXT",
   about:
     "While a hold stands, nothing that it covers is erased: not by `prune`, `retention run` or `erase-person`, and not by " +
-    "deleting a session. A hold on a person covers their sessions, and those of others in which they asked or decided. " +
+    "deleting a session. A hold on a person covers their sessions, and those of others in which they asked or decided; if the " +
+    "policy file says which ids are one person (`people`), all of their ids. " +
     "Who placed it and why is journalled.",
   flags: {
     session: { type: "string", value: "NAME", help: "one session: its key, or app/user/id" },
     user: { type: "string", value: "NAME", help: "one person" },
     app: { type: "string", value: "NAME", help: "all sessions of one app" },
     ...REASON_FLAG,
+    ...PEOPLE_FLAG,
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
@@ -41,14 +45,19 @@ export const holdAdd: Command = {
   run(invocation) {
     const { flags, output } = invocation;
     const reason = reasonOf(invocation);
-    return withEngine(invocation, async (engine) => {
+    const place = async (engine: Engine): Promise<number> => {
       const target = await targetOf(engine.ledger, invocation);
       const acting = await operatorHere(engine, invocation, "");
       const hold = await placeHold(partsOf(engine), { ...target, reason }, acting);
-      if (flags.has("json")) output.json({ ...hold });
-      else output.line(describe(output, hold));
+      const { on, name, logins = [name] } = hold;
+      if (flags.has("json")) output.json(toJson(hold));
+      else {
+        output.line(describe(output, hold));
+        if (on === "user") output.line(toldLogins(name, logins, invocation));
+      }
       return EXIT.ok;
-    });
+    };
+    return withEngine(invocation, place, knownPeople(invocation));
   },
 };
 
@@ -61,7 +70,7 @@ export const holdList: Command = {
     const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
       const all = await allHolds(ledger);
-      if (flags.has("json")) output.json({ items: all.map((hold) => ({ ...hold })) });
+      if (flags.has("json")) output.json({ items: all.map(toJson) });
       else if (all.length === 0) output.line("There are no holds.");
       else for (const hold of all) output.line(describe(output, hold));
       return EXIT.ok;
@@ -109,7 +118,12 @@ async function targetOf(ledger: Ledger, { flags }: Invocation): Promise<HoldTarg
   return { on: "session", name: await findSessionKey(ledger, target.name) };
 }
 
-function describe(output: Output, { id, on, name, reason, by, since }: Hold): string {
-  const what = `${on} ${inert(name)}`;
+function toJson({ logins, ...hold }: Hold): JsonObject {
+  return logins === undefined ? hold : { ...hold, logins: [...logins] };
+}
+
+function describe(output: Output, { id, on, name, reason, by, since, logins = [] }: Hold): string {
+  const others = logins.filter((login) => login !== name).map(inert);
+  const what = `${on} ${[inert(name), ...others].join(" = ")}`;
   return `${output.style("yellow", id)}  ${what}  since ${absoluteTime(since)} by ${inert(by)}: ${inert(reason)}`;
 }
