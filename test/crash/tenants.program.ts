@@ -53,18 +53,19 @@ async function run({ registry: url, ledger, command, point }: TenantOptions): Pr
 // The command opens the tenant's ledger itself, so every ledger of this process is watched.
 function killAroundItems(reach: (point: string) => void): void {
   const { prototype } = StoredItems;
-  const { pin, put } = prototype;
+  const pin = Reflect.get(prototype, "pin");
+  const put = Reflect.get(prototype, "put");
   prototype.pin = async function (name, value) {
     const isOwner = name === "tenant";
     if (isOwner) reach("owner:before");
-    const pinned = await pin.call(this, name, value);
+    const pinned = await Reflect.apply(pin, this, [name, value]);
     if (isOwner) reach("owner:after");
     return pinned;
   };
   prototype.put = async function (item, read) {
     const endsHolds = item.kind === "hold guard" && JSON.stringify(item.value) !== "{}";
     if (endsHolds) reach("no holds:before");
-    const isPut = await put.call(this, item, read);
+    const isPut = await Reflect.apply(put, this, [item, read]);
     if (endsHolds) reach("no holds:after");
     return isPut;
   };

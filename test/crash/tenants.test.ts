@@ -69,7 +69,8 @@ class Place {
     const errors: string[] = [];
     child.onLine(({ message }) => errors.push(message));
     const { signal } = await child.ended;
-    expect({ signal, errors, complaints: child.complaints }).toMatchObject({ signal: "SIGKILL", errors: [] });
+    if (signal === "SIGKILL" && errors.length === 0) return;
+    throw new Error(`It was not killed at ${point}: ${errors.join("; ")} ${child.complaints}`);
   }
 
   get files(): readonly string[] {

@@ -6,6 +6,8 @@ const suspended = new CountersignProblem(403, { code: "suspended" });
 const busy = new CountersignProblem(503, { code: "ledger-busy" });
 const refused = new CountersignProblem(403, { code: "forbidden" });
 
+const PATIENT = { waitsForResumption: () => true };
+
 /** Fails with these, one after the other, and then succeeds. */
 function failing(...errors: readonly Error[]) {
   const left = [...errors];
@@ -32,7 +34,6 @@ test("what no longer waits for the resumption, and what never does, is refused",
 });
 
 test("every other refusal is final, and a busy server is tried so often", async () => {
-  const waitsForResumption = () => true;
-  await expect(persist(failing(refused), { tries: 5, waitsForResumption })).rejects.toBe(refused);
-  await expect(persist(failing(busy, suspended, busy), { tries: 2, waitsForResumption })).rejects.toBe(busy);
+  await expect(persist(failing(refused), { tries: 5, ...PATIENT })).rejects.toBe(refused);
+  await expect(persist(failing(busy, suspended, busy), { tries: 2, ...PATIENT })).rejects.toBe(busy);
 });

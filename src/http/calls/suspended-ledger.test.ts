@@ -7,17 +7,20 @@ import { createApp } from "../app.ts";
 
 const resources = useResources();
 
+function authenticate() {
+  return { id: "ana", scopes: ["read", "propose"] as const };
+}
+
 /** A server without tenants, on this ledger. */
 async function serve(ledger: string) {
   const engine = await createEngine({ ledger });
   resources.add(() => engine.close());
-  const authenticate = () => ({ id: "ana", scopes: ["read", "propose"] as const });
   const app = createApp({ apps: {}, engine, publicUrl: "https://one.test", authenticate });
   return async (path: string, body: object): Promise<{ status: number; body: unknown }> => {
     const headers = { host: "one.test", "content-type": "application/json" };
     const request = { method: "POST", headers, body: JSON.stringify(body) };
     const response = await app.fetch(new Request(`https://one.test/v1/calls${path}`, request));
-    return { status: response.status, body: (await response.json().catch(() => ({}))) as unknown };
+    return { status: response.status, body: await response.json() };
   };
 }
 

@@ -1,3 +1,4 @@
+import type { CommitOutcome } from "../commit.ts";
 import type { Ledger } from "../ledger.ts";
 import { SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
@@ -12,6 +13,13 @@ const check = (version: number) => ({ kind: "check", item: { ...GUARD, version }
 
 async function versionOf({ items }: Ledger): Promise<number | undefined> {
   return (await items.get(GUARD.kind, GUARD.id))?.version;
+}
+
+async function untilRefused(writer: SessionWriter): Promise<CommitOutcome> {
+  for (;;) {
+    const outcome = await writer.commit([check(1)]);
+    if (!outcome.ok) return outcome;
+  }
 }
 
 export const checkCases: readonly LedgerCase[] = [
@@ -74,19 +82,13 @@ export const checkCases: readonly LedgerCase[] = [
       const ledger = await open();
       await ledger.items.put({ ...GUARD, value: {} }, 0);
       const diary = new SessionWriter(ledger, "diary");
-      const checking = async (writer: SessionWriter) => {
-        for (;;) {
-          const outcome = await writer.commit([check(1)]);
-          if (!outcome.ok) return outcome;
-        }
-      };
       const changing = async () => {
         await diary.commit();
         await diary.commit();
         return diary.commit([{ kind: "item", item: { ...GUARD, value: {} }, read: 1 }]);
       };
       const writers = Array.from({ length: 8 }, (_, i) => new SessionWriter(ledger, `s${i}`));
-      const [changed, ...refused] = await Promise.all([changing(), ...writers.map(checking)]);
+      const [changed, ...refused] = await Promise.all([changing(), ...writers.map(untilRefused)]);
       checkEqual(changed, OK, "the change");
       checkEqual(
         refused,

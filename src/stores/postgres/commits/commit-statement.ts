@@ -90,8 +90,8 @@ interface Shape {
  * deadline, an item) is looked at again when everything is written, and raises an error that undoes all of them.
  */
 const textOf = ({ sync, items, checks, erased }: Shape): string => {
-  const stale = items ? ` and not ${isStale("c.place")}` : "";
-  const changed = checks ? ` and not ${isChanged("c.place")}` : "";
+  const stale = when(items, ` and not ${isStale("c.place")}`);
+  const changed = when(checks, ` and not ${isChanged("c.place")}`);
   const judged = `${IN_TIME} and ${HAS_OWNER}${stale}${changed}`;
   // Before a place in the log is taken: of two commits that one item stands between, the log has the earlier one first.
   const locked = [...(items ? ["next"] : []), ...(checks ? ["checked"] : [])];
@@ -99,7 +99,8 @@ const textOf = ({ sync, items, checks, erased }: Shape): string => {
     (then, name) => `case when (select count(*) from ${name}) >= 0 then ${then} end`,
     PLACE,
   );
-  const checksAt = items ? ITEMS_AT + ITEM_PARAMETERS : ITEMS_AT;
+  const checksAt = ITEMS_AT + Number(items) * ITEM_PARAMETERS;
+  const erasedAt = checksAt + Number(checks) * CHECK_PARAMETERS;
   return `
 with c as (select * from ${given(COLUMNS, 1, "c")}),
 alive as (
@@ -107,8 +108,8 @@ alive as (
   where o.id = any ($${OWNERS_AT}::text[]) and ${HOLDS} and countersign.may_claim(o.history, ${NOW})
     and not ${IS_SUSPENDED}
 ),
-${items ? `${givenItems(ITEMS_AT)},` : ""}
-${checks ? `${givenChecks(checksAt)},` : ""}
+${when(items, `${givenItems(ITEMS_AT)},`)}
+${when(checks, `${givenChecks(checksAt)},`)}
 moved as (
   update countersign.documents d
   set version = d.version + 1, head = c.hash, updated_at = c.updated_at, deleted = c.deleted, body = c.document
@@ -125,9 +126,9 @@ done as (
   select place from moved union all
   select place from c where version = 0 and key = any (array (select key from made))
 ),
-${erased ? ERASE(checks ? checksAt + CHECK_PARAMETERS : checksAt) : ""}
-${items ? `${KEEP_ITEMS},` : ""}
-${checks ? `${LOCK_CHECKED},` : ""}
+${when(erased, ERASE(erasedAt))}
+${when(items, `${KEEP_ITEMS},`)}
+${when(checks, `${LOCK_CHECKED},`)}
 logged as (
   insert into countersign.log (seq, session, n, at, kinds, digest, hash, events, commit_id, body, archived)
   select ${seq},
@@ -137,13 +138,17 @@ logged as (
 ${keepEntries(ENTRIES_AT)}
 select done.place, (select ${sync ? SYNCED : UNSYNCED}) from done where (select case
   when (select count(*) from done) = 0 then true
-  ${items ? `when not (${ARE_ITEMS_KEPT}) then countersign.refuse()` : ""}
-  ${checks ? `when not (${ARE_CHECKED}) then countersign.refuse()` : ""}
+  ${when(items, `when not (${ARE_ITEMS_KEPT}) then countersign.refuse()`)}
+  ${when(checks, `when not (${ARE_CHECKED}) then countersign.refuse()`)}
   when exists (select 1 from alive a where not exists (select 1 from countersign.owners o where o.id = a.id and ${HOLDS}))
     then countersign.refuse()
   when exists (select 1 from c where ${IS_DONE} and c.before <= ${NOW}) then countersign.refuse()
   else true end)`;
 };
+
+function when(isSo: boolean, text: string): string {
+  return isSo ? text : "";
+}
 
 const ERASE = (first: number): string => `
 erased as (

@@ -107,7 +107,7 @@ function refusal(database: Database, commit: StoreCommit, now: number): Conflict
   const { owner, before, from } = commit;
   const barred = owner === undefined ? undefined : barTo(database, owner, now);
   const late = (before !== undefined && now >= before) || (from !== undefined && now < from);
-  const isCurrent = areCurrent(database, commit, now) && areAsChecked(database, commit.checks ?? [], now);
+  const isCurrent = areCurrent(database, commit, now) && areAsChecked(database, commit.checks, now);
   if (barred === undefined && !late && isCurrent) return undefined;
   if (!isAsRead(database, commit)) return "version";
   return barred ?? (late ? "deadline" : "row");
@@ -142,7 +142,11 @@ function areCurrent(database: Database, { items }: StoreChange, now: number): bo
   );
 }
 
-function areAsChecked(database: Database, checks: readonly ItemVersion[], now: number): boolean {
+function areAsChecked(
+  database: Database,
+  checks: readonly ItemVersion[] | undefined = [],
+  now: number,
+): boolean {
   return checks.every((item) => versionOf(database, item, now) === item.version);
 }
 
