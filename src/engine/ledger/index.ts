@@ -91,7 +91,6 @@ export { SessionQueue } from "./session-queue.ts";
 export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
 export {
   isLedgerSuspended,
-  isSuspension,
   resumeLedger,
   SUSPENSION,
   suspendedError,

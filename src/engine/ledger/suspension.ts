@@ -28,15 +28,10 @@ export function resumeLedger(items: KeyValueStore, change?: number): Promise<boo
   return order(items, false, { change });
 }
 
-/** Is the ledger suspended? */
+/** Is the ledger suspended? A mark that cannot be read says so. */
 export async function isLedgerSuspended(items: KeyValueStore): Promise<boolean> {
   const found = await items.get(SUSPENSION.kind, SUSPENSION.id);
-  return found !== undefined && isSuspension(found.value);
-}
-
-/** Does the item say so? One that cannot be read does. */
-export function isSuspension(value: JsonValue): boolean {
-  return !isJsonObject(value) || member(value, "suspended") !== false;
+  return found !== undefined && (!isJsonObject(found.value) || member(found.value, "suspended") !== false);
 }
 
 /** The refusal of whatever would start something. */
