@@ -1,10 +1,4 @@
-import {
-  CountersignError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  member,
-} from "../../protocol/index.ts";
+import { CountersignError, isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import type { KeyValueStore, StoredItem } from "./key-value-store.ts";
 
 /**

@@ -9,8 +9,6 @@ import {
   type Entry,
   type EntryQuery,
   erasedUser,
-  type ItemVersion,
-  isSuspension,
   type LedgerHistory,
   type LoadedDocument,
   type LogRange,
@@ -28,7 +26,7 @@ import {
   SUSPENSION,
   type Usage,
 } from "../../engine/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
+import { CountersignError, isJsonObject } from "../../protocol/index.ts";
 import { Cold } from "./cold.ts";
 import { Documents, type Kept } from "./documents.ts";
 import { Entries } from "./entries.ts";
@@ -273,7 +271,8 @@ export class MemoryStore implements Store {
 
   #isSuspended(): boolean {
     const found = this.#items.get(SUSPENSION.kind, SUSPENSION.id, this.now);
-    return found !== undefined && isSuspension(found.value);
+    // A mark that says anything but "not suspended" counts.
+    return found !== undefined && (!isJsonObject(found.value) || found.value["suspended"] !== false);
   }
 
   #isAsRead({ key, version, create, head }: StoreCommit): boolean {
@@ -292,7 +291,7 @@ export class MemoryStore implements Store {
     return checks.every((item) => this.#isAt(item));
   }
 
-  #isAt({ kind, id, version }: ItemVersion): boolean {
+  #isAt({ kind, id, version }: SessionRenaming["guard"]): boolean {
     return this.#items.versionOf(kind, id, this.now) === version;
   }
 

@@ -1,4 +1,4 @@
-import { type Entry, type ItemVersion, type StoreChange, SUSPENSION } from "../../../engine/index.ts";
+import { type Entry, type StoreChange, type StoreCommit, SUSPENSION } from "../../../engine/index.ts";
 import type { PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
 import { type Columns, type Given, given, toArrays } from "./given.ts";
@@ -155,7 +155,7 @@ export function itemValues(changes: readonly Placed[]): readonly PostgresValue[]
   );
 }
 
-export function checkValues(checks: readonly (readonly ItemVersion[])[]): readonly PostgresValue[] {
+export function checkValues(checks: readonly NonNullable<StoreCommit["checks"]>[]): readonly PostgresValue[] {
   return toArrays(
     CHECK_COLUMNS,
     checks.flatMap((all, place) => all.map(({ kind, id, version }) => [place, kind, id, version])),

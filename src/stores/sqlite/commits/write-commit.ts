@@ -4,7 +4,6 @@ import {
   documentText,
   eraseArchive,
   type ItemChange,
-  type ItemVersion,
   type SessionRenaming,
   type StoreChange,
   type StoreCommit,
@@ -15,6 +14,8 @@ import type { SqlValue } from "../connection/driver.ts";
 import type { KnownDocuments } from "../known-documents.ts";
 import { hasLease, isSuspended } from "../owners.ts";
 
+/** An item in one of its versions. */
+type ItemVersion = SessionRenaming["guard"];
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
 
 const CREATE =
