@@ -13,11 +13,10 @@ import { listCases } from "./contract/lists.ts";
 import { loadCases } from "./contract/load.ts";
 import { memoryCases } from "./contract/memory.ts";
 import { outboxCases } from "./contract/outbox.ts";
-import { ownerCases } from "./contract/owners.ts";
+import { ownerCases, suspensionCases } from "./contract/owners.ts";
 import { previewCases } from "./contract/previews.ts";
 import { searchCases } from "./contract/search.ts";
 import type { LedgerCase } from "./contract/subject.ts";
-import { suspensionCases } from "./contract/suspension.ts";
 import { viewerCases } from "./contract/viewers.ts";
 
 export type { LedgerCase, LedgerSubject } from "./contract/subject.ts";
