@@ -9,12 +9,14 @@ import {
   OutcomeUnknown,
   type Policy,
   type PolicyVerdict,
+  partsOf,
   toPrincipal,
 } from "../../src/engine/index.ts";
 import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import {
   type App,
   type AppOptions,
+  type Auth,
   createApp,
   createAuth,
   SCOPES,
@@ -27,7 +29,7 @@ import type { JsonObject } from "../../src/protocol/index.ts";
 import { loginIn } from "../support/http/served.ts";
 import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { storeNotice } from "../support/ledger/store-notice.ts";
-import { createDatabaseFile, type Dump } from "./support/database.ts";
+import { createDatabaseFile, type DatabaseFile, type Dump } from "./support/database.ts";
 
 /** What people's browsers call the server. */
 export const ORIGIN = "https://approvals.test";
@@ -122,18 +124,71 @@ const GRANTABLE: PolicyVerdict = {
 
 const policy: Policy = ({ tool: name }) => (name === "order" ? GRANTABLE : undefined);
 
+/** What is in the ledger of a server before anybody attacks it, and what its people know. */
+interface Prepared {
+  readonly file: Buffer;
+  readonly now: number;
+  readonly runs: number;
+  readonly ids: Ids;
+  readonly secrets: Readonly<Record<TokenName, string>>;
+  readonly page: Readonly<Record<string, string>>;
+}
+
+/** Prepared once: most tests attack a copy of the same server. */
+let prepared: Promise<Prepared> | undefined;
+
 export async function startAttackedServer(): Promise<AttackedServer> {
-  const file = createDatabaseFile();
-  onTestFinished(() => file[Symbol.dispose]());
-  const clock = new ManualClock();
+  prepared ??= prepare();
+  return startFrom(await prepared);
+}
+
+/** One with tokens and ids of its own. */
+export async function startOtherServer(): Promise<AttackedServer> {
+  return startFrom(await prepare());
+}
+
+/** A server's parts on a ledger's file. */
+async function open(
+  file: DatabaseFile,
+  clock: ManualClock,
+  onRun: () => void,
+): Promise<{ readonly engine: Engine; readonly runner: Runner; readonly auth: Auth }> {
   const engine = await createEngine({ ledger: await createLedger(file.url, { clock }), clock, policy });
-  onTestFinished(() => engine.close());
-  let runs = 0;
-  const runner = new Runner({ agent: deskAgent(() => (runs += 1)), engine });
-  onTestFinished(() => runner.close());
+  const runner = new Runner({ agent: deskAgent(onRun), engine });
   const now = (): number => clock.now();
-  const ids = await askQuestions(runner, engine, now);
   const auth = await createAuth({ mode: "tokens", ledger: engine.ledger, publicUrl: ORIGIN, now });
+  return { engine, runner, auth };
+}
+
+async function prepare(): Promise<Prepared> {
+  using file = createDatabaseFile();
+  const clock = new ManualClock();
+  const now = (): number => clock.now();
+  let runs = 0;
+  const { engine, runner, auth } = await open(file, clock, () => (runs += 1));
+  const ids = await askQuestions(runner, engine, now);
+  const tokens = new Tokens(engine.ledger.items, now);
+  const secrets = await makeTokens(tokens, clock);
+  // Their first use of the day is on record already, so nothing of that moves later.
+  for (const secret of Object.values(secrets)) await tokens.read(secret);
+  const app = createApp({ apps: { desk: runner }, publicUrl: ORIGIN, auth });
+  const login = { method: "POST", path: "/auth/login", body: { token: secrets.ana } };
+  const page = await loginIn(await app.fetch(toRequest(login)));
+  await runner.close();
+  await engine.close();
+  return { file: file.read(), now: clock.now(), runs, ids, secrets, page };
+}
+
+async function startFrom(scene: Prepared): Promise<AttackedServer> {
+  const file = createDatabaseFile(scene.file);
+  onTestFinished(() => file[Symbol.dispose]());
+  const clock = new ManualClock(scene.now);
+  let { runs } = scene;
+  const { engine, runner, auth } = await open(file, clock, () => (runs += 1));
+  onTestFinished(() => engine.close());
+  onTestFinished(() => runner.close());
+  // The process is on record already, as its people's tokens are.
+  await partsOf(engine).lease.hold();
   const apps = { desk: runner };
   const appWith = (options: Partial<AppOptions>): AttackedServer["send"] => {
     const login = options.authenticate === undefined ? { auth } : {};
@@ -141,28 +196,22 @@ export async function startAttackedServer(): Promise<AttackedServer> {
     return (sent) => app.fetch(toRequest(sent));
   };
   const app = createApp({ apps, publicUrl: ORIGIN, auth, replay: replayPolicy });
-  const send: AttackedServer["send"] = (sent) => app.fetch(toRequest(sent));
-  const tokens = new Tokens(engine.ledger.items, now);
-  const secrets = await makeTokens(tokens, clock);
-  // Their first use of the day is on record already, so nothing of that moves later.
-  for (const secret of Object.values(secrets)) await tokens.read(secret);
-  const login = await send({ method: "POST", path: "/auth/login", body: { token: secrets.ana } });
-  const page = await loginIn(login);
+  const tokens = new Tokens(engine.ledger.items, () => clock.now());
   return {
     engine,
     runner,
     app,
-    send,
-    token: (name) => secrets[name],
+    send: (sent) => app.fetch(toRequest(sent)),
+    token: (name) => scene.secrets[name],
     scoped: async (scopes, whose = {}) => {
       const wanted = { user: "ana", roles: ["manager"], scopes, createdBy: "test", ...whose };
       const made = await tokens.create(wanted);
       await tokens.read(made.secret);
       return made.secret;
     },
-    cookie: page["cookie"] ?? "",
-    page,
-    ids,
+    cookie: scene.page["cookie"] ?? "",
+    page: scene.page,
+    ids: scene.ids,
     runs: () => runs,
     journal: async () => (await engine.ledger.journal.records({ after: 0, limit: 10_000 })).map(toLine),
     dump: () => file.dump({ withoutVersions: true }),

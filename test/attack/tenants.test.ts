@@ -1,13 +1,19 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createTenants, SCOPES } from "../../src/http/index.ts";
-import { type AttackedServer, type Sent, startAttackedServer, toRequest } from "./attacked-server.ts";
+import {
+  type AttackedServer,
+  type Sent,
+  startAttackedServer,
+  startOtherServer,
+  toRequest,
+} from "./attacked-server.ts";
 import { ROUTES } from "./http-routes.ts";
 
 const TENANT = "x-tenant";
 
 /** Two tenants behind one server, each in the middle of its day. */
 async function startTenants() {
-  const [mine, theirs] = [await startAttackedServer(), await startAttackedServer()];
+  const [mine, theirs] = [await startAttackedServer(), await startOtherServer()];
   const servers: Readonly<Record<string, AttackedServer>> = { mine, theirs };
   const tenants = createTenants({
     tenantOf: (request) => request.headers.get(TENANT) ?? undefined,

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { canonicalJson, type JsonObject } from "../../../src/protocol/index.ts";
 import { editCall, editConfirmation, editGrant } from "../../support/ledger/edit-document.ts";
 
 /** Every table with its rows, each row as JSON. */
@@ -10,6 +11,8 @@ export type Dump = Readonly<Record<string, readonly string[]>>;
 /** A ledger's file, and a way to reach into it behind the engine's back, as an insider could. */
 export interface DatabaseFile extends Disposable {
   readonly url: string;
+  /** All of it, once nobody has it open. */
+  read(): Buffer;
   editCall(id: string, edit: Parameters<typeof editCall>[2]): void;
   editConfirmation(id: string, edit: Parameters<typeof editConfirmation>[2]): void;
   editGrant(id: string, edit: Parameters<typeof editGrant>[2]): void;
@@ -20,9 +23,11 @@ export interface DatabaseFile extends Disposable {
 const MOVING_PARTS = ["version", "head", "updated_at"];
 const MOVING_IN_HEAD = ["chain", "updatedAt"];
 
-export function createDatabaseFile(): DatabaseFile {
+/** An empty file, or a copy of another. */
+export function createDatabaseFile(copied?: Buffer): DatabaseFile {
   const directory = mkdtempSync(join(tmpdir(), "countersign-attack-"));
   const path = join(directory, "ledger.db");
+  if (copied !== undefined) writeFileSync(path, copied);
   const inside = <T>(work: (database: DatabaseSync) => T): T => {
     const database = new DatabaseSync(path, { timeout: 5_000 });
     try {
@@ -33,6 +38,7 @@ export function createDatabaseFile(): DatabaseFile {
   };
   return {
     url: `sqlite:${path}`,
+    read: () => readFileSync(path),
     editCall: (id, edit) => inside((database) => editCall(database, id, edit)),
     editConfirmation: (id, edit) => inside((database) => editConfirmation(database, id, edit)),
     editGrant: (id, edit) => inside((database) => editGrant(database, id, edit)),
@@ -55,7 +61,8 @@ export function createDatabaseFile(): DatabaseFile {
 function withoutMovingParts(table: string, row: Record<string, unknown>): Record<string, unknown> {
   if (table !== "documents") return row;
   const { head, ...rows } = JSON.parse(String(row["body"])) as Record<string, Record<string, unknown>>;
-  const body = { ...rows, head: without(head ?? {}, MOVING_IN_HEAD) };
+  // Who wrote the document last decides in which order its members are.
+  const body = canonicalJson({ ...rows, head: without(head ?? {}, MOVING_IN_HEAD) } as JsonObject);
   return { ...without(row, MOVING_PARTS), body };
 }
 
