@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { FOLDER, isLowest } from "./test/adapters/lowest/packages.ts";
+import { COMPILE_CACHE } from "./test/support/processes/compile-cache.ts";
 
 /** `npm test` leaves out the long proofs; `npm run test:all` has them, and more rounds of others. */
 const LONG = process.env["COUNTERSIGN_LONG"] === "1";
@@ -11,6 +12,9 @@ const REPLACES_MODULES = ["src/engine/ledger/committed.test.ts", "src/stores/pos
 const POSTGRES = "test/support/postgres/setup.ts";
 /** For tests that start processes. */
 const BUNDLE = "test/support/processes/bundle-setup.ts";
+
+// For the workers, and for whatever they start.
+process.env["NODE_COMPILE_CACHE"] = COMPILE_CACHE;
 
 export default defineConfig({
   test: {

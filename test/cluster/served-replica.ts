@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Confirmation } from "../../src/index.ts";
 import { AdkClient, asked } from "../support/http/adk-client.ts";
-import { COMPILE_CACHE, type End } from "../support/processes/child.ts";
+import type { End } from "../support/processes/child.ts";
 import { ENTRY } from "../support/processes/command-line.ts";
+import { COMPILE_CACHE } from "../support/processes/compile-cache.ts";
 import type { Resources } from "../support/resources.ts";
 
 const APP = "teller";

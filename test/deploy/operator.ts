@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { ROOT } from "../../scripts/command.ts";
-import { COMPILE_CACHE } from "../support/processes/child.ts";
 import { ENTRY, type Ran } from "../support/processes/command-line.ts";
+import { COMPILE_CACHE } from "../support/processes/compile-cache.ts";
 
 /** Runs what a page tells an operator to type, in a shell, in one folder. */
 export class Operator {

@@ -8,8 +8,8 @@ import { serve } from "../../../src/http/node/index.ts";
 import { type Confirmation, createEngine, type Engine } from "../../../src/index.ts";
 import { parsePolicy } from "../../../src/policy/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
-import { COMPILE_CACHE } from "../../support/processes/child.ts";
 import { ENTRY } from "../../support/processes/command-line.ts";
+import { COMPILE_CACHE } from "../../support/processes/compile-cache.ts";
 import { useResources } from "../../support/resources.ts";
 
 const POLICY = join(ROOT, "examples/policies/coding-agents.yaml");

@@ -8,8 +8,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
 import { localPrincipal } from "../../../src/cli/wiring.ts";
 import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
-import { COMPILE_CACHE } from "../../support/processes/child.ts";
 import { ENTRY, type Folder, type Started } from "../../support/processes/command-line.ts";
+import { COMPILE_CACHE } from "../../support/processes/compile-cache.ts";
 
 export const PEER: string = fileURLToPath(new URL("../../support/mcp/peer.mjs", import.meta.url));
 

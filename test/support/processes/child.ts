@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
 import { ROOT } from "../../../scripts/command.ts";
+import { COMPILE_CACHE } from "./compile-cache.ts";
 
 /** One JSON line between a test and a program that it started. */
 export interface Line {
@@ -28,9 +29,6 @@ interface Waiter<L> {
   readonly resolve: (line: L) => void;
   readonly reject: (error: Error) => void;
 }
-
-/** What one process has compiled the others need not. */
-export const COMPILE_CACHE: string = join(ROOT, "node_modules", ".cache", "countersign-compiled");
 
 /**
  * A real Node process that runs one of our programs. It talks in JSON lines on its standard output, written

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { inject, onTestFinished } from "vitest";
 import { createEngine, type Engine, type Policy } from "../../../src/index.ts";
-import { COMPILE_CACHE } from "./child.ts";
+import { COMPILE_CACHE } from "./compile-cache.ts";
 
 /** The command's script. */
 export const ENTRY: string = join(inject("bundle"), "countersign.mjs");
