@@ -1,6 +1,7 @@
 import { createContext, Script } from "node:vm";
 import { type OutputUnit, Validator } from "@cfworker/json-schema";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import { quickCheck } from "./quick-check.ts";
 
 /** Does the value fit? If not, which field does not, and why. */
 export type SchemaOutcome =
@@ -13,9 +14,10 @@ export type SchemaOutcome =
  */
 export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome {
   try {
-    const { validator, mayTakeLong } = readingOf(schema);
+    const { fits, validator, mayTakeLong } = readingOf(schema);
+    if (fits?.(value) === true) return FITS;
     const outcome = mayTakeLong ? inTime(() => validator.validate(value)) : validator.validate(value);
-    if (outcome.valid) return { ok: true };
+    if (outcome.valid) return FITS;
     const worst = outcome.errors.reduce((deepest, error) =>
       error.instanceLocation.length >= deepest.instanceLocation.length ? error : deepest,
     );
@@ -28,12 +30,15 @@ export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome
   }
 }
 
+const FITS = { ok: true } as const;
+
 // Long enough for any ordinary pattern on a busy machine; it stops patterns that would never end.
 const MOST_MS = 2_000;
 // Everything else takes time in proportion to the schema and the value.
 const UNBOUNDED = /"(?:pattern|patternProperties|format|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/;
 
 interface Reading {
+  readonly fits: ReturnType<typeof quickCheck>;
   readonly validator: Validator;
   readonly mayTakeLong: boolean;
 }
@@ -46,7 +51,11 @@ function readingOf(schema: JsonObject): Reading {
   if (known !== undefined) return known;
   // Short-circuit off: the innermost error is the one that names the field.
   const validator = new Validator(schema, "2020-12", false);
-  const reading = { validator, mayTakeLong: UNBOUNDED.test(JSON.stringify(schema)) };
+  const reading = {
+    fits: quickCheck(schema),
+    validator,
+    mayTakeLong: UNBOUNDED.test(JSON.stringify(schema)),
+  };
   readings.set(schema, reading);
   return reading;
 }

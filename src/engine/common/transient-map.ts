@@ -1,5 +1,5 @@
-/** So many removals are worth a new map, and as many more as there are entries left. */
-const FEW = 32;
+/** So many removals are worth a new map, and twice as many more as there are entries left. */
+const FEW = 64;
 
 /**
  * A map for what comes and goes all the time, in an object that lives long. A plain `Map` replaces its table every few
@@ -29,7 +29,7 @@ export class TransientMap<Key, Value> {
   delete(key: Key): boolean {
     if (!this.#map.delete(key)) return false;
     this.#removed += 1;
-    if (this.#removed > FEW + this.#map.size) {
+    if (this.#removed > FEW + 2 * this.#map.size) {
       this.#map = new Map(this.#map);
       this.#removed = 0;
     }
