@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { wrapLedger } from "../../test/support/ledger/ledger-proxy.ts";
 import { useResources } from "../../test/support/resources.ts";
 import {
   DEFAULT_DELIVERY_SETTINGS,
@@ -489,6 +490,57 @@ describe("who tells", () => {
     await scene.clock.advance(60_000);
     await scene.until(() => channel.told.length === 1);
     expect(channel.told[0]).toMatchObject({ about: { id } });
+  });
+
+  test("what was sent and could not be noted is sent again under the same id, and what was noted is not", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    for (const key of ["a", "b", "c", "d"]) await scene.pay(key);
+    let notes = 0;
+    // As where a process dies between sending and noting: of the first two nobody notes anything.
+    const ledger = wrapLedger(scene.ledger, {
+      outbox: {
+        endDeliveries: (ends) => {
+          notes += 1;
+          return notes === 1 ? Promise.reject(new Error("died")) : scene.ledger.outbox.endDeliveries(ends);
+        },
+      },
+    });
+    const errors: unknown[] = [];
+    const over = { ledger, concurrency: 2, holdMs: HOUR_MS, onError: (error: unknown) => errors.push(error) };
+    scene.deliver({ channels: [channel], ...over });
+    await scene.until(() => channel.told.length === 4);
+    await scene.until(async () => (await scene.ledger.outbox.nextDeliveryAt(channel.name)) !== undefined);
+    await scene.clock.advance(HOUR_MS - 60_000);
+    expect(channel.told).toHaveLength(4);
+    await scene.clock.advance(60_000);
+    await scene.until(() => channel.told.length === 6);
+    await scene.until(async () => (await scene.ledger.outbox.nextDeliveryAt(channel.name)) === undefined);
+    const times = channel.told.map(({ id }) => channel.told.filter((other) => other.id === id).length);
+    expect(times.toSorted()).toEqual([1, 1, 2, 2, 2, 2]);
+    expect(errors.map(String)).toEqual(["Error: died", "Error: died"]);
+  });
+
+  test("a record that cannot be read does not keep those from being told that were taken with it", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    for (const key of ["a", "b", "c"]) await scene.pay(key);
+    const { journal } = scene.ledger;
+    const [, bad] = (await journal.records({ after: 0, limit: 10 })).map(({ seq }) => seq);
+    const ledger = wrapLedger(scene.ledger, {
+      journal: {
+        recordsAt: (seqs) =>
+          seqs.includes(bad ?? 0) ? Promise.reject(new Error("torn")) : journal.recordsAt(seqs),
+      },
+    });
+    const errors: unknown[] = [];
+    scene.deliver({ channels: [channel], ledger, onError: (error) => errors.push(error) });
+    await scene.until(() => channel.told.length === 2 && scene.failures.length > 0);
+    expect(channel.told.map(({ about }) => about.args["to"]).toSorted()).toEqual(["a", "c"]);
+    expect(new Set(scene.failures.map(({ sequence }) => sequence))).toEqual(new Set([bad]));
+    expect(errors).not.toEqual([]);
   });
 
   test("at the usual settings that is within 30 s, and longer than an attempt may take", async () => {

@@ -10,7 +10,7 @@ import {
 } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Channel } from "./channel.ts";
-import { isFor, isWanted, missingChannels, noticeTypeOf, readNotice } from "./notices.ts";
+import { isFor, isWanted, missingChannels, noticesOf, noticeTypeOf } from "./notices.ts";
 
 /** Options of {@link startDeliveries}. */
 export interface DeliveriesOptions extends Partial<DeliverySettings> {
@@ -59,13 +59,16 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
         queue: { name: channel.name, wants: (record) => isWanted(noticeTypeOf(record), channel) },
         clock,
         settings,
-        send: async (delivery, signal) => {
-          const notice = await readNotice(ledger, delivery, reading);
-          if (notice === undefined) return { ok: true };
-          const missing = missingChannels(notice, names);
-          if (missing.length > 0) warnOnce(missing);
-          else if (!isFor(notice, channel)) return { ok: true };
-          return channel.tell(notice, signal);
+        sender: (taken) => {
+          const read = noticesOf(ledger, taken, reading);
+          return async (delivery, signal) => {
+            const notice = await read(delivery);
+            if (notice === undefined) return { ok: true };
+            const missing = missingChannels(notice, names);
+            if (missing.length > 0) warnOnce(missing);
+            else if (!isFor(notice, channel)) return { ok: true };
+            return channel.tell(notice, signal);
+          };
         },
         onFailure: onFailure ?? (() => {}),
         onError: onError ?? (() => {}),

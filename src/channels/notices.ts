@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   allDelegations,
-  type Directory,
+  type Delivery,
   entrySubject,
   isJournalKind,
   type JournalKind,
@@ -9,6 +9,7 @@ import {
   type Ledger,
   parseEntry,
   redact,
+  type Snapshot,
   toConfirmation,
   turnOf,
 } from "../engine/index.ts";
@@ -105,48 +106,92 @@ export function missingChannels(
   return notify.some((name) => running.has(name)) ? [] : notify;
 }
 
-/** The notice of a record, with the current state; undefined if nothing is left to send, as after an erasure. */
-export async function readNotice(
+type NamedRecord = Pick<Delivery, "channel" | "seq">;
+type Reading = Pick<DeliveriesOptions, "link" | "directory">;
+
+/**
+ * Reads the notices of records that are told at once: what all of them need is read together. Each has the current state;
+ * it is undefined if nothing is left to send, as after an erasure.
+ */
+export function noticesOf(
   ledger: Ledger,
-  { channel, seq }: { readonly channel: string; readonly seq: number },
-  { link, directory }: Pick<DeliveriesOptions, "link" | "directory">,
-): Promise<Notice | undefined> {
-  const [record] = await ledger.journal.records({ after: seq - 1, until: seq, limit: 1 });
+  records: readonly NamedRecord[],
+  reading: Reading,
+): (record: NamedRecord) => Promise<Notice | undefined> {
+  const together = readMaterial(ledger, records);
+  // Whoever needs it hears of it.
+  together.catch(() => {});
+  return async (record) => {
+    // What cannot be read must not fail the others.
+    const material = await together.catch(() => readMaterial(ledger, [record]));
+    return toNotice(record, material, reading);
+  };
+}
+
+/** What notices are made of. */
+interface Material {
+  readonly records: ReadonlyMap<number, JournalRecord>;
+  readonly snapshots: ReadonlyMap<number, Snapshot>;
+  readonly delegations: Awaited<ReturnType<typeof allDelegations>>;
+}
+
+async function readMaterial(ledger: Ledger, asked: readonly NamedRecord[]): Promise<Material> {
+  const records = await ledger.journal.recordsAt(asked.map(({ seq }) => seq));
+  const named = records.flatMap((record) => {
+    const target = targetOf(record);
+    return target === undefined ? [] : [{ seq: record.seq, target }];
+  });
+  const [snapshots, delegations] = await Promise.all([
+    ledger.loadAll(named.map(({ target }) => target)),
+    named.length === 0 ? [] : allDelegations(ledger),
+  ]);
+  return {
+    records: new Map(records.map((record) => [record.seq, record])),
+    snapshots: new Map(
+      named.flatMap(({ seq }, at) => {
+        const snapshot = snapshots[at];
+        return snapshot === undefined ? [] : [[seq, snapshot] as const];
+      }),
+    ),
+    delegations,
+  };
+}
+
+function targetOf(record: JournalRecord): Parameters<Ledger["loadAll"]>[0][number] | undefined {
+  const entry = parseEntry(record);
+  if (entry.state !== "readable") return undefined;
+  const { confirmation, call } = entrySubject(entry);
+  if (confirmation !== undefined) return { confirmation };
+  return call === undefined ? undefined : { call };
+}
+
+function toNotice(
+  { channel, seq }: NamedRecord,
+  { records, snapshots, delegations }: Material,
+  { link, directory }: Reading,
+): Notice | undefined {
+  const record = records.get(seq);
   const type = record && noticeTypeOf(record);
-  if (record === undefined || type === undefined) return undefined;
-  const found = await readSubject(ledger, record);
-  if (found === undefined) return undefined;
+  const found = toSubject(snapshots.get(seq));
+  if (record === undefined || type === undefined || found === undefined) return undefined;
+  const { about, revision, confirmation } = found;
+  const known: PeopleKnown = directory === undefined ? { delegations } : { delegations, directory };
   return {
     id: noticeId(channel, record),
     type,
     sequence: seq,
-    revision: found.revision,
+    revision,
     at: record.at,
-    about: found.about,
-    ...(found.confirmation === undefined ? {} : { known: await knownOf(ledger, directory) }),
-    ...(link === undefined || found.confirmation === undefined ? {} : { link: link(found.confirmation) }),
+    about,
+    ...(confirmation === undefined ? {} : { known }),
+    ...(link === undefined || confirmation === undefined ? {} : { link: link(confirmation) }),
     ...(link === undefined ? {} : { linkFor: link }),
   };
 }
 
-async function knownOf(ledger: Ledger, directory: Directory | undefined): Promise<PeopleKnown> {
-  const delegations = await allDelegations(ledger);
-  return directory === undefined ? { delegations } : { delegations, directory };
-}
-
 type Subject = Pick<Notice, "about" | "revision"> & { readonly confirmation?: string };
 
-async function readSubject(ledger: Ledger, record: JournalRecord): Promise<Subject | undefined> {
-  const entry = parseEntry(record);
-  if (entry.state !== "readable") return undefined;
-  const named = entrySubject(entry);
-  const snapshot =
-    named.confirmation !== undefined
-      ? await ledger.load({ confirmation: named.confirmation })
-      : named.call !== undefined
-        ? await ledger.load({ call: named.call })
-        : undefined;
-  const { call, confirmation, session } = snapshot ?? {};
+function toSubject({ call, confirmation, session }: Partial<Snapshot> = {}): Subject | undefined {
   if (call === undefined || session === undefined) return undefined;
   const { version: revision } = session;
   if (confirmation !== undefined) {

@@ -376,6 +376,7 @@ export {
   type Archive,
   DocumentLedger,
   type DocumentQuery,
+  type DueTake,
   documentText,
   type Entry,
   type EntryQuery,
@@ -390,6 +391,7 @@ export {
   type Store,
   type StoreChange,
   type StoreCommit,
+  takeItems,
 } from "./store/index.ts";
 export {
   ANY_LIMITS,

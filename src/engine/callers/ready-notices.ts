@@ -69,7 +69,7 @@ export function startReadyNotices(
     clock,
     queue: { name: queue, wants: (record) => isAbout(parts, record, app) },
     settings: { ...DEFAULT_DELIVERY_SETTINGS, timeoutMs, holdMs: HOLD_MS },
-    send: (delivery, signal) => tell(parts, delivery, (turn) => handle(turn, { signal })),
+    sender: () => (delivery, signal) => tell(parts, delivery, (turn) => handle(turn, { signal })),
     onFailure,
     onError,
   });

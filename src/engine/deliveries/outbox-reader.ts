@@ -14,6 +14,9 @@ export interface Queue {
   readonly wants: (record: JournalRecord) => boolean | Promise<boolean>;
 }
 
+/** `refused`: another process has moved the place, so nothing was written. */
+type Next = "more" | "done" | "refused";
+
 /** Fills a queue of the outbox from the journal. Its memory only saves reads. */
 export class OutboxReader {
   readonly #ledger: Ledger;
@@ -28,19 +31,32 @@ export class OutboxReader {
     this.#queue = queue;
   }
 
-  /** Everything that was committed before this was called; of several processes one does it. */
-  async enqueueNew(): Promise<void> {
-    while (await this.#enqueuePage());
+  /**
+   * Everything that was committed before this was called; of several processes one does it. False: another process is
+   * at it just now, and may or may not go on.
+   */
+  async enqueueNew(): Promise<boolean> {
+    let next: Next = "more";
+    // What is known from earlier may be behind. What was read now and is refused is somebody's who enqueues now.
+    let isFresh = false;
+    while (next !== "done") {
+      isFresh = this.#place === undefined;
+      next = await this.#enqueuePage();
+      if (next === "refused" && isFresh) return false;
+    }
+    return true;
   }
 
-  /** True: there may be more. */
-  async #enqueuePage(): Promise<boolean> {
+  async #enqueuePage(): Promise<Next> {
     this.#place ??= await this.#ledger.outbox.channelPlace(this.#queue.name);
     const from = this.#place;
     const records = await this.#readAfter(from);
-    if (records === undefined) return this.#forget();
+    if (records === undefined) {
+      this.#forget();
+      return "more";
+    }
     const last = records.at(-1);
-    if (last === undefined) return false;
+    if (last === undefined) return "done";
     const seqs: number[] = [];
     for (const record of records) {
       const wanted = this.#queue.wants(record);
@@ -48,12 +64,14 @@ export class OutboxReader {
     }
     if (seqs.length > 0 || commitsBetween(from, last.seq) >= FAR) {
       const batch = { channel: this.#queue.name, from, to: last.seq, seqs };
-      // Refused: another process was first; the next turn starts where it stopped.
-      if (!(await this.#ledger.outbox.enqueue(batch))) return this.#forget();
+      if (!(await this.#ledger.outbox.enqueue(batch))) {
+        this.#forget();
+        return "refused";
+      }
       this.#place = last.seq;
     }
     this.#last = last;
-    return records.length >= PAGE;
+    return records.length >= PAGE ? "more" : "done";
   }
 
   /** What is new; undefined where the last record is not the one that was read. */
@@ -63,9 +81,8 @@ export class OutboxReader {
     return recordsAfter(this.#ledger, from, { limit: PAGE });
   }
 
-  #forget(): true {
+  #forget(): void {
     this.#place = undefined;
     this.#last = undefined;
-    return true;
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../common/index.ts";
 import type { Delivery, DeliveryEnd } from "../journal/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { type DeliverySettings, retryDelayMs, type Told, toEnd } from "./delivery-settings.ts";
+import { EndWriter } from "./end-writer.ts";
 import { OutboxReader, type Queue } from "./outbox-reader.ts";
 
 // The polling interval if no change is reported.
@@ -25,13 +26,16 @@ export interface DeliveryFailure {
   readonly dead: boolean;
 }
 
+/** Sends one message; it may have been sent before. Must end soon after the signal aborts. */
+export type Send = (delivery: Delivery, signal: AbortSignal) => Promise<Told>;
+
 export interface OutboxWorkerInput {
   readonly ledger: Ledger;
   readonly queue: Queue;
   readonly clock: Clock;
   readonly settings: DeliverySettings;
-  /** Sends one message; it may have been sent before. Must end soon after the signal aborts. */
-  readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<Told>;
+  /** What sends messages that were taken together, at once: what all of them need can be read once. */
+  readonly sender: (taken: readonly Delivery[]) => Send;
   readonly onFailure: (failure: DeliveryFailure) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -40,6 +44,7 @@ export interface OutboxWorkerInput {
 export class OutboxWorker {
   readonly #input: OutboxWorkerInput;
   readonly #reader: OutboxReader;
+  readonly #ends: EndWriter;
   readonly #sending = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   /** Ends what is being sent, once stopping has taken long enough. */
@@ -56,6 +61,7 @@ export class OutboxWorker {
   constructor(input: OutboxWorkerInput) {
     this.#input = input;
     this.#reader = new OutboxReader(input.ledger, input.queue);
+    this.#ends = new EndWriter(input.ledger);
     this.#stopped = this.#loop();
   }
 
@@ -85,9 +91,10 @@ export class OutboxWorker {
         });
         const hasNews = this.#hasNews;
         this.#hasNews = false;
-        if (hasNews) await this.#reader.enqueueNew();
+        // Whether or not whoever fills it now goes on, all of it has to be there in the end.
+        if (hasNews && !(await this.#reader.enqueueNew())) this.#hasNews = true;
         await this.#takeUp();
-        sleepMs = await this.#untilNext();
+        sleepMs = this.#hasNews ? BREATH_MS : await this.#untilNext();
       } catch (error) {
         this.#hasNews = true;
         onError(error);
@@ -107,8 +114,9 @@ export class OutboxWorker {
     const limit = this.#free();
     if (clock.monotonic() < this.#pausedUntil || limit <= 0) return;
     const taken = await ledger.outbox.takeDeliveries(queue.name, { limit, holdMs: settings.holdMs });
+    const send = this.#input.sender(taken);
     for (const delivery of taken) {
-      const sending = this.#send(delivery)
+      const sending = this.#send(delivery, send)
         .catch(onError)
         .finally(() => {
           this.#sending.delete(sending);
@@ -134,22 +142,22 @@ export class OutboxWorker {
     return next === undefined ? SWEEP_MS : Math.min(Math.max(next - ledger.now, 1), SWEEP_MS);
   }
 
-  async #send(delivery: Delivery): Promise<void> {
+  async #send(delivery: Delivery, send: Send): Promise<void> {
     const { ledger, settings, onFailure } = this.#input;
-    const told = await this.#tell(delivery);
+    const told = await this.#tell(delivery, send);
     const end: DeliveryEnd =
       !told.ok && this.#hurry.signal.aborted
         ? { as: "postponed", forMs: 0, error: told.reason }
         : toEnd(told, delivery, { settings, now: ledger.now });
-    await ledger.outbox.endDelivery(delivery, end);
+    await this.#ends.write(delivery, end);
     this.#pace(told);
     if (told.ok || told.isHeld) return;
     const { channel, seq: sequence, attempt } = delivery;
     onFailure({ channel, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
   }
 
-  async #tell(delivery: Delivery): Promise<Told> {
-    const { clock, settings, send } = this.#input;
+  async #tell(delivery: Delivery, send: Send): Promise<Told> {
+    const { clock, settings } = this.#input;
     const done = new AbortController();
     const late = new AbortController();
     const timer = clock.sleep(settings.timeoutMs, done.signal).then(() => {

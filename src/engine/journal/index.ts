@@ -41,7 +41,7 @@ export {
 } from "./log-row.ts";
 export { logRows } from "./log-rows.ts";
 export { isMentioned, type Mentions, mentionsIn } from "./mentions.ts";
-export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
+export type { Delivery, DeliveryAttempt, DeliveryEnd, EndedDelivery, Outbox } from "./outbox.ts";
 export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";
 export { type EntryTable, entrySubject, readEntry } from "./read-entry.ts";
 export { type JournalPlace, recordsAfter } from "./records-after.ts";

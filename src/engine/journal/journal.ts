@@ -31,6 +31,8 @@ export interface Journal {
   sessionRows(session: string, range: JournalRange): Promise<readonly LogRow[]>;
   /** Journal records in the order of commits, for the feed and the outbox. */
   records(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]>;
+  /** The records at these places, in order; missing ones are left out. */
+  recordsAt(seqs: readonly number[]): Promise<readonly JournalRecord[]>;
   /** One session's records, in order; `after` is an `n`. */
   sessionRecords(session: string, range: JournalRange): Promise<readonly JournalRecord[]>;
   /** The newest record; undefined where there is none. */

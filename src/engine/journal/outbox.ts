@@ -23,6 +23,15 @@ export type DeliveryEnd =
   | { readonly as: "postponed"; readonly forMs: number; readonly error: string; readonly isHold?: true }
   | { readonly as: "dead"; readonly error: string };
 
+/** Which attempt at which delivery. An attempt holds its delivery until the hold runs out and another one begins. */
+export type DeliveryAttempt = Pick<Delivery, "channel" | "seq" | "attempt">;
+
+/** An attempt, and how it ended. */
+export interface EndedDelivery {
+  readonly attempt: DeliveryAttempt;
+  readonly end: DeliveryEnd;
+}
+
 /**
  * What channels have to tell, at least once each, whoever dies meanwhile. It is filled from the journal after the
  * commit, by compare-and-set, so that no decision writes to it and several processes can share the work. Times are
@@ -55,7 +64,9 @@ export interface Outbox {
     take: { readonly limit: number; readonly holdMs: number },
   ): Promise<readonly Delivery[]>;
   /** False: the hold ran out and another took it, so this attempt's end says nothing; nothing was written. */
-  endDelivery(attempt: Pick<Delivery, "channel" | "seq" | "attempt">, end: DeliveryEnd): Promise<boolean>;
+  endDelivery(attempt: DeliveryAttempt, end: DeliveryEnd): Promise<boolean>;
+  /** The same for several deliveries, in one write. Returns those that were written; each is judged by itself. */
+  endDeliveries(ends: readonly EndedDelivery[]): Promise<readonly DeliveryAttempt[]>;
   /** When the next one is due; undefined while there is none. */
   nextDeliveryAt(channel: string): Promise<number | undefined>;
   /** Deliveries that failed for good, of every channel there ever was, by channel and then by record. */

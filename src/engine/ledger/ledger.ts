@@ -94,6 +94,10 @@ export interface Ledger {
   readonly outbox: Outbox;
 
   load(target: Target): Promise<Snapshot | undefined>;
+  /** One for each call or confirmation, in the order asked, by few reads however many they are. */
+  loadAll(
+    targets: readonly Extract<Target, { readonly call: string } | { readonly confirmation: string }>[],
+  ): Promise<readonly (Snapshot | undefined)[]>;
   /** All writes, or none. */
   commit(commit: Commit): Promise<CommitOutcome>;
 

@@ -95,6 +95,19 @@ export class DocumentLedger implements Ledger {
     return loaded && (snapshotOf(target, loaded) ?? this.#snapshotFromLog(target, loaded));
   }
 
+  async loadAll(...[targets]: Parameters<Ledger["loadAll"]>): ReturnType<Ledger["loadAll"]> {
+    const keyOf = (target: (typeof targets)[number]): string =>
+      sessionOf("call" in target ? target.call : target.confirmation);
+    const loaded = await this.#store.loadAll([...new Set(targets.map(keyOf))]);
+    const documents = new Map(loaded.map((one) => [one.key, one]));
+    return Promise.all(
+      targets.map(async (target) => {
+        const document = documents.get(keyOf(target));
+        return document && (snapshotOf(target, document) ?? this.#snapshotFromLog(target, document));
+      }),
+    );
+  }
+
   async #snapshotFromLog(target: Target, loaded: LoadedDocument): Promise<Snapshot | undefined> {
     const { now, key, document } = loaded;
     const session = toSession(loaded);

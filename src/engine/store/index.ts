@@ -22,3 +22,4 @@ export type {
   StoreChange,
   StoreCommit,
 } from "./store.ts";
+export { type DueTake, takeItems } from "./take-due.ts";

@@ -41,6 +41,12 @@ export class StoredJournal implements Journal {
     }
   }
 
+  async recordsAt(seqs: readonly number[]): Promise<readonly JournalRecord[]> {
+    const wanted = new Set(seqs);
+    const rows = await this.#store.logAt([...new Set(seqs.map(rowAt))].toSorted((one, other) => one - other));
+    return rows.flatMap(recordsOf).filter(({ seq }) => wanted.has(seq));
+  }
+
   async sessionRecords(session: string, range: JournalRange): Promise<readonly JournalRecord[]> {
     const found = new RecordPage(range);
     for (let n = lineBefore(range.after); ; ) {

@@ -1,4 +1,11 @@
-import type { Delivery, DeliveryEnd, Journal, Outbox } from "../journal/index.ts";
+import type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryEnd,
+  EndedDelivery,
+  Journal,
+  Outbox,
+} from "../journal/index.ts";
 import type { Page, PageRequest, StoredItem } from "../ledger/index.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import type { Entry, Store, StoreChange } from "./store.ts";
@@ -6,7 +13,6 @@ import type { Entry, Store, StoreChange } from "./store.ts";
 const CHANNEL = "channel";
 const DELIVERY = "delivery";
 const DEAD = "dead delivery";
-const MOST_TRIES = 10;
 const MOST_CHANNELS = 300;
 
 /** A delivery as it is kept, beside its channel and record. */
@@ -17,6 +23,12 @@ interface Kept {
   readonly nextAt: number;
   readonly deadAt?: number;
   readonly error?: string;
+}
+
+/** A delivery as it is, and as it is to be; it is gone then, if that is left out. */
+interface Move {
+  readonly item: StoredItem;
+  readonly next: Kept | undefined;
 }
 
 /** The outbox, on what a store keeps outside of sessions. */
@@ -63,45 +75,37 @@ export class StoredOutbox implements Outbox {
     channel: string,
     { limit, holdMs }: { readonly limit: number; readonly holdMs: number },
   ): Promise<readonly Delivery[]> {
-    // Again where others took some of them first.
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const [queued = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit }]);
-      // As the store's answer tells it.
-      const now = this.#store.now;
-      const due = queued.filter(({ sort }) => sort <= now);
-      if (due.length === 0) return [];
-      const items = await this.#deliveries(
-        channel,
-        due.map(({ id }) => Number(id)),
-      );
-      // Between the two reads others may have taken some, and given some up.
-      const moves = items.flatMap((item) => {
-        const kept = item.value as unknown as Kept;
-        if (kept.nextAt > now || kept.deadAt !== undefined) return [];
-        return [{ item, next: { ...kept, attempt: kept.attempt + 1, nextAt: now + holdMs } }];
-      });
-      if (moves.length > 0 && (await this.#replace(moves)))
-        return moves.map(({ item, next }) => toDelivery(item, next));
-    }
-    return [];
+    const taken = await this.#store.takeDue({ kind: DELIVERY, value: channel, limit, holdMs });
+    return taken.map((item) => toDelivery(item, item.value as unknown as Kept));
   }
 
-  async endDelivery(
-    { channel, seq, attempt }: Pick<Delivery, "channel" | "seq" | "attempt">,
-    end: DeliveryEnd,
-  ): Promise<boolean> {
-    const [item] = await this.#deliveries(channel, [seq]);
-    const kept = item?.value as unknown as Kept | undefined;
-    if (item === undefined || kept?.attempt !== attempt || kept.deadAt !== undefined) return false;
-    const now = this.#store.now;
-    switch (end.as) {
-      case "delivered":
-        return this.#replace([{ item, next: undefined }]);
-      case "postponed":
-        return this.#replace([{ item, next: postponed(kept, end, now) }]);
-      case "dead":
-        return this.#replace([{ item, next: { ...kept, deadAt: now, error: end.error } }]);
+  async endDelivery(attempt: DeliveryAttempt, end: DeliveryEnd): Promise<boolean> {
+    return (await this.endDeliveries([{ attempt, end }])).length === 1;
+  }
+
+  async endDeliveries(ends: readonly EndedDelivery[]): Promise<readonly DeliveryAttempt[]> {
+    // Again where another took or ended one of them meanwhile: that one's end says nothing any more.
+    for (;;) {
+      const moves = await this.#movesOf(ends);
+      if (moves.length === 0 || (await this.#replace(moves))) return moves.map(({ attempt }) => attempt);
     }
+  }
+
+  /** Of attempts that still hold their delivery. */
+  async #movesOf(
+    ends: readonly EndedDelivery[],
+  ): Promise<readonly (Move & Pick<EndedDelivery, "attempt">)[]> {
+    const items = await this.#store.items(
+      ends.map(({ attempt: { channel, seq } }) => ({ kind: DELIVERY, id: idOf(channel, seq) })),
+    );
+    const now = this.#store.now;
+    const byId = new Map(items.map((item) => [item.id, item]));
+    return ends.flatMap(({ attempt, end }) => {
+      const item = byId.get(idOf(attempt.channel, attempt.seq));
+      const kept = item?.value as unknown as Kept | undefined;
+      if (item === undefined || kept?.attempt !== attempt.attempt || kept.deadAt !== undefined) return [];
+      return [{ attempt, item, next: afterEnd(kept, end, now) }];
+    });
   }
 
   async nextDeliveryAt(channel: string): Promise<number | undefined> {
@@ -143,10 +147,7 @@ export class StoredOutbox implements Outbox {
     return this.#store.items(seqs.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq) })));
   }
 
-  #replace(
-    moves: readonly { readonly item: StoredItem; readonly next: Kept | undefined }[],
-    how: Pick<StoreChange, "announce"> = {},
-  ): Promise<boolean> {
+  #replace(moves: readonly Move[], how: Pick<StoreChange, "announce"> = {}): Promise<boolean> {
     const entry = ({ id }: StoredItem, kept: Kept): Entry => entryOf(...partsOf(id), kept);
     return this.#store.change({
       ...how,
@@ -174,7 +175,18 @@ function partsOf(id: string): readonly [channel: string, seq: number] {
 
 function entryOf(channel: string, seq: number, { nextAt, deadAt }: Kept): Entry {
   if (deadAt !== undefined) return { facet: DEAD, value: "", sort: 0, id: idOf(channel, seq) };
-  return { facet: DELIVERY, value: channel, sort: nextAt, id: String(seq).padStart(16, "0") };
+  return { facet: DELIVERY, value: channel, sort: nextAt, id: idOf(channel, seq) };
+}
+
+function afterEnd(kept: Kept, end: DeliveryEnd, now: number): Kept | undefined {
+  switch (end.as) {
+    case "delivered":
+      return undefined;
+    case "postponed":
+      return postponed(kept, end, now);
+    case "dead":
+      return { ...kept, deadAt: now, error: end.error };
+  }
 }
 
 function postponed(

@@ -14,6 +14,7 @@ import type {
 import type { Usage } from "../questions/index.ts";
 import type { Archive } from "./archive.ts";
 import type { SessionDocument } from "./document.ts";
+import type { DueTake } from "./take-due.ts";
 
 /** A session's document, as it was at one version. */
 export interface LoadedDocument {
@@ -170,6 +171,8 @@ export interface Store {
 
   /** In the order of commits. */
   log(range: LogRange): Promise<readonly LogRow[]>;
+  /** These lines, in order; missing ones are left out. */
+  logAt(seqs: readonly number[]): Promise<readonly LogRow[]>;
   /** What was kept beside a session's line of the log. Erased, only digests and ids are left. */
   archive(session: string, n: number): Promise<Archive | undefined>;
   /** Of one session, by `n`. */
@@ -190,6 +193,11 @@ export interface Store {
   ): Promise<readonly StoredItem[]>;
   /** False where an item's version is another than was read. Synced. */
   change(change: StoreChange): Promise<boolean>;
+  /**
+   * Takes items of a queue that are due, the longest due first, as `takeItems` says. Nobody else is given them before their
+   * hold ends, and nobody waits for those that somebody else is about to take. Synced.
+   */
+  takeDue(take: DueTake): Promise<readonly StoredItem[]>;
 
   beat(owner: Owner, leaseMs: number): Promise<boolean>;
   retire(owner: string): Promise<void>;

@@ -6,6 +6,7 @@ import {
   type Clock,
   type CommitOutcome,
   type DocumentQuery,
+  type DueTake,
   type Entry,
   type EntryQuery,
   erasedUser,
@@ -24,6 +25,7 @@ import {
   type StoreCommit,
   type StoredItem,
   SUSPENSION,
+  takeItems,
   type Usage,
 } from "../../engine/index.ts";
 import { CountersignError, isJsonObject } from "../../protocol/index.ts";
@@ -124,6 +126,11 @@ export class MemoryStore implements Store {
     return this.#log.page(range);
   }
 
+  async logAt(seqs: readonly number[]): Promise<readonly LogRow[]> {
+    this.#check();
+    return seqs.flatMap((seq) => this.#log.page({ after: seq - 1, until: seq, limit: 1 }));
+  }
+
   async sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
     this.#check();
     return this.#log.pageOf(session, range);
@@ -168,6 +175,17 @@ export class MemoryStore implements Store {
     this.#apply(change);
     if (change.announce === true) this.#listeners.announce();
     return true;
+  }
+
+  async takeDue(take: DueTake): Promise<readonly StoredItem[]> {
+    this.#check();
+    const { kind, value, limit } = take;
+    const { now } = this;
+    const due = this.#entries.page({ facet: kind, value, limit, until: now });
+    const items = due.flatMap(({ id }) => this.#items.get(kind, id, now) ?? []);
+    const { change, taken } = takeItems(items, take, now);
+    this.#apply(change);
+    return taken;
   }
 
   async beat(owner: Owner, leaseMs: number): Promise<boolean> {

@@ -15,6 +15,7 @@ const OF_SESSION = "select * from countersign.log where session = $1 and n > $2 
 const OLDEST_OF = within(`${OF_SESSION} order by n limit $4`, "$5");
 const NEWEST_OF = within(`${OF_SESSION} order by n desc limit $4`, "$5", "seq desc");
 
+const AT = `select ${LOG_COLUMNS} from countersign.log where seq = any ($1::bigint[]) order by seq`;
 const ARCHIVE = "select archived from countersign.log where session = $1 and n = $2";
 
 const CHECKPOINT = `select ${CHECKPOINT_COLUMNS} from countersign.checkpoints`;
@@ -37,6 +38,10 @@ export async function readLog(
 ): Promise<readonly LogRow[]> {
   const text = last === true ? NEWEST : LOG;
   return (await database.all(text, [after, until, limit, last === true, bytes ?? null])).map(toLogRow);
+}
+
+export async function readLogAt(database: Database, seqs: readonly number[]): Promise<readonly LogRow[]> {
+  return seqs.length === 0 ? [] : (await database.all(AT, [seqs])).map(toLogRow);
 }
 
 export async function readSessionLog(

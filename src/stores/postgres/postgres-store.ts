@@ -3,6 +3,7 @@ import type {
   CheckpointRecord,
   CommitOutcome,
   DocumentQuery,
+  DueTake,
   Entry,
   EntryQuery,
   LedgerHistory,
@@ -22,13 +23,13 @@ import type {
   Usage,
 } from "../../engine/index.ts";
 import { Changes } from "./changes.ts";
-import { applyChange, CommitQueue, renameSession } from "./commits/index.ts";
+import { applyChange, CommitQueue, renameSession, takeDue } from "./commits/index.ts";
 import type { Database } from "./connection/index.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries, readLost } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { LedgerTime } from "./ledger-time.ts";
-import { insertCheckpoint, readArchive, readCheckpoints, readLog, readSessionLog } from "./log.ts";
+import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt, readSessionLog } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -107,6 +108,10 @@ export class PostgresStore implements Store {
     return readLog(this.#database, range);
   }
 
+  logAt(seqs: readonly number[]): Promise<readonly LogRow[]> {
+    return readLogAt(this.#database, seqs);
+  }
+
   sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
     return readSessionLog(this.#database, session, range);
   }
@@ -151,6 +156,12 @@ export class PostgresStore implements Store {
     const isChanged = await applyChange(this.#database, change);
     if (isChanged && change.announce === true) this.#changes.announce();
     return isChanged;
+  }
+
+  async takeDue(take: DueTake): Promise<readonly StoredItem[]> {
+    const { now, taken } = await takeDue(this.#database, take);
+    this.#time.observe(now);
+    return taken;
   }
 
   async beat(owner: Owner, leaseMs: number): Promise<boolean> {

@@ -8,6 +8,7 @@ const OLDEST = `${SELECT} where seq > ? and seq <= ? order by seq limit ?`;
 const NEWEST = `${SELECT} where seq > ? and seq <= ? order by seq desc limit ?`;
 const OLDEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n limit ?`;
 const NEWEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n desc limit ?`;
+const AT = `${SELECT} where seq = ?`;
 const ARCHIVE = "select archived from log where session = ? and n = ?";
 const HAS_ROW = "select 1 from log where seq = ? and hash = ?";
 
@@ -20,6 +21,10 @@ const SEAL =
 
 export function readLog(database: Database, range: LogRange): readonly LogRow[] {
   return readRows(database, range.last === true ? NEWEST : OLDEST, [], range);
+}
+
+export function readLogAt(database: Database, seqs: readonly number[]): readonly LogRow[] {
+  return seqs.flatMap((seq) => database.all(AT, [seq]).map(toLogRow));
 }
 
 export function readSessionLog(database: Database, session: string, range: LogRange): readonly LogRow[] {

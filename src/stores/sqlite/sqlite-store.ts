@@ -5,6 +5,7 @@ import type {
   Clock,
   CommitOutcome,
   DocumentQuery,
+  DueTake,
   Entry,
   EntryQuery,
   LedgerHistory,
@@ -24,6 +25,7 @@ import type {
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { CommitQueue } from "./commits/commit-queue.ts";
+import { takeDue } from "./commits/take-due.ts";
 import { readyCommit, writeChange, writeCommit, writeRenaming } from "./commits/write-commit.ts";
 import { Changes } from "./connection/changes.ts";
 import type { Database } from "./connection/database.ts";
@@ -31,7 +33,7 @@ import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { KnownDocuments } from "./known-documents.ts";
-import { insertCheckpoint, readArchive, readCheckpoints, readLog, readSessionLog } from "./log.ts";
+import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt, readSessionLog } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -118,6 +120,10 @@ export class SqliteStore implements Store {
     return this.#read((database) => readLog(database, range));
   }
 
+  logAt(seqs: readonly number[]): Promise<readonly LogRow[]> {
+    return this.#readTogether(seqs.length, (database) => readLogAt(database, seqs));
+  }
+
   sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
     return this.#read((database) => readSessionLog(database, session, range));
   }
@@ -156,6 +162,15 @@ export class SqliteStore implements Store {
       announce: change.announce === true,
       run: () => writeChange(this.#database, change, this.now),
       hasWritten: (changed) => changed,
+    });
+  }
+
+  takeDue(take: DueTake): Promise<readonly StoredItem[]> {
+    return this.#queue.add({
+      sync: true,
+      announce: false,
+      run: () => takeDue(this.#database, take, this.now),
+      hasWritten: (taken) => taken.length > 0,
     });
   }
 

@@ -312,7 +312,7 @@ export function deliveryRows(channel: string, n: number, { deliveries = 0, now }
   const nextAt = now + (n <= deliveries ? n - DAY_MS : DAY_MS);
   const entry = isDead
     ? { facet: "dead delivery", value: "", sort: 0, id }
-    : { facet: "delivery", value: channel, sort: nextAt, id: seq };
+    : { facet: "delivery", value: channel, sort: nextAt, id };
   const kept = { attempt: 0, since: now, nextAt, ...(isDead ? { deadAt: now } : {}) };
   return { entries: [entry], items: [{ kind: "delivery", id, value: kept }] };
 }

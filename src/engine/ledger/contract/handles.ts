@@ -81,6 +81,7 @@ export const handleCases: readonly LedgerCase[] = [
       await ledger.close();
       const uses: Record<string, () => Promise<unknown>> = {
         load: () => ledger.load({ sessionKey: "s1" }),
+        loadAll: () => ledger.loadAll([{ call: "s1.c" }]),
         commit: () => ledger.commit(commit),
         calls: () => ledger.calls(["x"]),
         unanswered: () => ledger.unanswered("s1"),
@@ -98,6 +99,7 @@ export const handleCases: readonly LedgerCase[] = [
         liveFrames: () => ledger.liveFrames("s1"),
         readyFrames: () => ledger.readyFrames("s1"),
         journal: () => ledger.journal.records({ after: 0, limit: 1 }),
+        recordsAt: () => ledger.journal.recordsAt([1]),
         chain: () => ledger.journal.sessionRecords("s1", { after: 0, limit: 1 }),
         streams: () => ledger.journal.streams("", 1),
         checkpoints: () => ledger.journal.checkpoints(0, 1),
@@ -114,6 +116,10 @@ export const handleCases: readonly LedgerCase[] = [
         takeDeliveries: () => ledger.outbox.takeDeliveries("webhook", { limit: 1, holdMs: 1 }),
         endDelivery: () =>
           ledger.outbox.endDelivery({ channel: "webhook", seq: 1, attempt: 1 }, { as: "delivered" }),
+        endDeliveries: () =>
+          ledger.outbox.endDeliveries([
+            { attempt: { channel: "webhook", seq: 1, attempt: 1 }, end: { as: "delivered" } },
+          ]),
         nextDeliveryAt: () => ledger.outbox.nextDeliveryAt("webhook"),
         deadDeliveries: () => ledger.outbox.deadDeliveries(),
         deadDelivery: () => ledger.outbox.deadDelivery("webhook", 1),

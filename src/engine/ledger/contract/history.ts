@@ -64,6 +64,9 @@ export const historyCases: readonly LedgerCase[] = [
         ["a2", "b1"],
         "after the first, two",
       );
+      const at = await ledger.journal.recordsAt([third ?? 0, 1_000_000, first ?? 0, third ?? 0]);
+      checkEqual(at, [all[0], all[2]], "at places");
+      checkEqual(await ledger.journal.recordsAt([]), [], "at no place");
       const until = await ledger.journal.records({ after: first ?? 0, limit: 9, until: third ?? 0 });
       checkEqual(
         until.map(({ seq }) => seq),

@@ -1,3 +1,4 @@
+import type { Snapshot } from "../commit.ts";
 import { buildCall, buildConfirmation, buildFrame, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
@@ -109,6 +110,28 @@ export const loadCases: readonly LedgerCase[] = [
       checkEqual(await ledger.calls(["s1.b"]), [b], "one");
       checkEqual(await ledger.calls(["s1.x"]), [], "none there");
       checkEqual(await ledger.calls([]), [], "none asked");
+    },
+  },
+  {
+    name: "calls and confirmations are loaded together as each by itself, in the order asked",
+    async run({ open }) {
+      const ledger = await open();
+      for (const key of ["s1", "s2"]) {
+        const writer = new SessionWriter(ledger, key);
+        const [call, over] = [buildCall(key, "a"), buildCall(key, "b", { status: "succeeded", attempt: 1 })];
+        await writer.commit([call, over].map((one) => ({ kind: "call-insert", call: one })));
+      }
+      const targets = ["s2.a", "s1.a", "s3.a", "s1.x", "s1.b", "s2.a"].map((call) => ({ call }));
+      const each = await Promise.all(targets.map((target) => ledger.load(target)));
+      const withoutTime = (all: readonly (Snapshot | undefined)[]): readonly unknown[] =>
+        all.map((one) => one && { ...one, now: 0 });
+      checkEqual(withoutTime(await ledger.loadAll(targets)), withoutTime(each), "several");
+      checkEqual(
+        each.map((one) => one?.call?.id),
+        ["s2.a", "s1.a", undefined, undefined, "s1.b", "s2.a"],
+        "which",
+      );
+      checkEqual(await ledger.loadAll([]), [], "none");
     },
   },
   {

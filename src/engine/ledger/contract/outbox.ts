@@ -101,6 +101,76 @@ export const outboxCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "of many takers at once none waits for another, and nobody is given what another has",
+    needs: "reopen",
+    async run({ open, reopen, clock }) {
+      const ledger = await open();
+      const other = await reopen();
+      const seqs = Array.from({ length: 40 }, (_, i) => i + 1);
+      await fill(ledger, seqs);
+      const taken: number[] = [];
+      // Whoever comes between two others may find less than there is.
+      for (let rounds = 0; taken.length < seqs.length && rounds < 20; rounds += 1) {
+        const takers = Array.from({ length: 8 }, (_, i) => take(i % 2 === 0 ? ledger : other, 5));
+        taken.push(...(await Promise.all(takers)).flatMap(seqsOf));
+      }
+      checkEqual(
+        taken.toSorted((a, b) => a - b),
+        seqs,
+        "each once",
+      );
+      checkEqual(await take(other), [], "while they are held");
+      checkEqual(await ledger.outbox.nextDeliveryAt(CHANNEL), clock.now() + HOLD_MS, "due again");
+    },
+  },
+  {
+    name: "the ends of several are written together, and each is judged by itself",
+    needs: "reopen",
+    async run({ open, reopen, clock }) {
+      const ledger = await open();
+      const other = await reopen();
+      await fill(ledger, [1, 2, 3, 4]);
+      const first = await take(ledger);
+      await clock.advance(HOLD_MS);
+      const [again] = await take(other, 1);
+      checkEqual([again?.seq, again?.attempt], [1, 2], "taken again");
+      const ends = (["delivered", "delivered", "postponed", "dead"] as const).map((as, i) => ({
+        attempt: first[i] ?? { channel: CHANNEL, seq: 0, attempt: 0 },
+        end: as === "delivered" ? { as } : { as, forMs: 5_000, error: "HTTP 500" },
+      }));
+      const written = await ledger.outbox.endDeliveries(ends);
+      checkEqual(
+        written.map(({ seq }) => seq),
+        [2, 3, 4],
+        "written",
+      );
+      checkEqual(await ledger.outbox.endDeliveries(ends.slice(0, 2)), [], "written again");
+      checkEqual(await ledger.outbox.endDeliveries([]), [], "none");
+      checkEqual(
+        await ledger.outbox.endDelivery({ channel: CHANNEL, seq: 1, attempt: 2 }, { as: "delivered" }),
+        true,
+        "by whoever holds it",
+      );
+      await clock.advance(5_000);
+      checkEqual(seqsOf(await take(ledger)), [3], "left");
+      checkEqual(seqsOf((await ledger.outbox.deadDeliveries()).items), [4], "failed");
+    },
+  },
+  {
+    name: "a delivery whose error looks like a member's name is taken and counted like any other",
+    async run({ open, clock }) {
+      const ledger = await open();
+      await fill(ledger, [1]);
+      for (const [at, error] of ["attempt", "nextAt", "x"].entries()) {
+        const [taken] = await take(ledger);
+        checkEqual(taken?.attempt, at + 1, "attempt");
+        if (taken !== undefined) await ledger.outbox.endDelivery(taken, { as: "postponed", forMs: 1, error });
+        await clock.advance(1);
+      }
+      checkEqual(await ledger.outbox.nextDeliveryAt(CHANNEL), clock.now(), "due");
+    },
+  },
+  {
     name: "what was delivered is gone, what was postponed comes back at its time with its error",
     async run({ open, clock }) {
       const ledger = await open();

@@ -7,3 +7,4 @@ export { CommitQueue } from "./commit-queue.ts";
 export { type Columns, given, toArrays } from "./given.ts";
 export { fromParts, toArrayText } from "./item-value.ts";
 export { renameSession } from "./rename-session.ts";
+export { takeDue } from "./take-due.ts";
