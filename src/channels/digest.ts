@@ -9,7 +9,8 @@ import {
   viewsAs,
 } from "../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/index.ts";
-import type { Notice } from "./channel.ts";
+import type { Notice, Told } from "./channel.ts";
+import { BEING_SENT, type Sent } from "./failures.ts";
 import { isFor } from "./notices.ts";
 import { isAsked } from "./people.ts";
 import { subjectOf } from "./subject.ts";
@@ -22,7 +23,7 @@ const MOST_QUESTIONS = 500;
 const PAGE = 100;
 
 /** What channels with digests read. */
-export type DigestLedger = Pick<Ledger, "items" | "now" | "confirmations" | "load">;
+export type DigestLedger = Pick<Ledger, "items" | "now" | "confirmations" | "loadAll">;
 
 /** One message to one person about all that waits for them. */
 export interface Digest {
@@ -106,33 +107,67 @@ async function waitingFor(
     .map(({ id }) => id);
 }
 
-/** Those questions of a digest that still wait, as they are now. */
-export async function stillWaiting(
-  ledger: Pick<Ledger, "load">,
-  { questions }: Digest,
-): Promise<readonly Confirmation[]> {
-  const waiting: Confirmation[] = [];
-  for (const id of questions) {
-    const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
-    if (confirmation === undefined || call === undefined || session === undefined) continue;
-    const about = toConfirmation({ confirmation, call, session });
-    if (about.status === "requested") waiting.push(about);
-  }
-  return waiting;
+/** The digest of this subject; undefined if it is too old to be known. */
+export async function findDigest(
+  ledger: Pick<DigestLedger, "items">,
+  subject: string,
+): Promise<Digest | undefined> {
+  const questions = await storedQuestions(ledger, subject.slice(SUBJECT.length));
+  return questions && { subject, questions };
 }
 
-/** Notes that somebody was told of a question by a digest, for those who look up who was told. */
-export async function noteInDigest(
+/** The questions of a digest as they are now, all at one moment. The revision increases with every change of one. */
+export async function readQuestions(
+  ledger: Pick<DigestLedger, "loadAll">,
+  { questions }: Digest,
+): Promise<{ readonly revision: number; readonly all: readonly Confirmation[] }> {
+  const all: Confirmation[] = [];
+  let revision = 0;
+  for (const snapshot of await ledger.loadAll(questions.map((confirmation) => ({ confirmation })))) {
+    const { confirmation, call, session } = snapshot ?? {};
+    if (confirmation === undefined || call === undefined || session === undefined) continue;
+    all.push(toConfirmation({ confirmation, call, session }));
+    revision += session.version;
+  }
+  return { revision, all };
+}
+
+/** Those questions of a digest that still wait, as they are now. */
+export async function stillWaiting(
+  ledger: Pick<DigestLedger, "loadAll">,
+  digest: Digest,
+): Promise<readonly Confirmation[]> {
+  return (await readQuestions(ledger, digest)).all.filter(({ status }) => status === "requested");
+}
+
+/**
+ * Tells somebody of a question by a digest. That is noted with the question before and after: however soon it is
+ * decided, they are told how it ended.
+ */
+export async function tellInDigest(
   book: MessageBook,
   { about }: Notice,
   { name, person }: { readonly name: string; readonly person: string },
-): Promise<void> {
-  const claim = await book.claim(subjectOf(about), name, { person });
-  if (claim.next !== "send" && claim.next !== "look") return;
-  await book.note(subjectOf(about), name, {
-    claimed: claim.message,
-    as: { ...claim.message, state: "sent" },
+  tell: () => Promise<Sent>,
+): Promise<Told> {
+  const subject = subjectOf(about);
+  const claim = await book.claim(subject, name, { person });
+  if (claim.next === "nothing") return { ok: true };
+  if (claim.next === "wait") return BEING_SENT;
+  const { message: claimed } = claim;
+  const told = await tell();
+  if (told.ok) {
+    await book.note(subject, name, { claimed, as: { ...claimed, state: "sent" } });
+    return told;
+  }
+  const { isUnsure, ...failure } = told;
+  await book.note(subject, name, {
+    claimed,
+    as: isUnsure ? { ...claimed, state: "unsure" } : "not sent",
+    // It is told by itself instead.
+    ...(failure.final === true ? {} : { because: failure.reason }),
   });
+  return failure;
 }
 
 /** Was somebody told of the question by a digest? By the names of the messages that were sent about it. */

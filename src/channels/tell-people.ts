@@ -2,7 +2,7 @@ import type { Claim, MessageBook, Principal, SentMessages } from "../engine/inde
 import { ASKING, asks } from "./asks.ts";
 import { isAwaited } from "./awaited.ts";
 import type { Notice, Told } from "./channel.ts";
-import { type Digest, type DigestLedger, digestFor, isInDigest, noteInDigest } from "./digest.ts";
+import { type Digest, type DigestLedger, digestFor, isInDigest, tellInDigest } from "./digest.ts";
 import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "./failures.ts";
 import { mutedAmong, withHeld } from "./routing.ts";
 import { subjectOf } from "./subject.ts";
@@ -102,19 +102,23 @@ async function tellNow(telling: Telling, target: string, due: number | undefined
   if (digest === undefined || person === undefined || sendDigest === undefined)
     return tellOnce(telling, target, due !== undefined);
   const { subject } = digest;
-  const claim = await book.claim(subject, target, { person: person.id });
-  const told = await sendClaimed(book, { subject, target, claim }, () => sendDigest(target, digest));
+  const named = { name: `${target} ${subject}`, person: person.id };
+  const told = await tellInDigest(book, notice, named, async () => {
+    const claim = await book.claim(subject, target, { person: person.id });
+    return sendClaimed(book, { subject, target, claim }, () => sendDigest(target, digest));
+  });
   // What one question says must not silence the others.
-  if (!told.ok && told.final) return tellOnce(telling, target, true);
-  if (told.ok) await noteInDigest(book, notice, { name: `${target} ${subject}`, person: person.id });
-  return told;
+  return !told.ok && told.final ? tellOnce(telling, target, true) : told;
 }
 
 async function tellOnce(telling: Telling, to: string, isLate: boolean): Promise<Told> {
   const { book, notice, send } = telling;
   const subject = subjectOf(notice.about);
   const { claim, target, isFirst } = await claimMessage(telling, to, isLate);
-  return sendClaimed(book, { subject, target, claim }, () => send(to, { isFirst }));
+  const sent = await sendClaimed(book, { subject, target, claim }, () => send(to, { isFirst }));
+  if (sent.ok) return sent;
+  const { isUnsure: _isUnsure, ...failure } = sent;
+  return failure;
 }
 
 interface Claimed {
@@ -128,23 +132,22 @@ async function sendClaimed(
   book: MessageBook,
   { subject, target, claim }: Claimed,
   send: () => Promise<Sent>,
-): Promise<Told> {
+): Promise<Sent> {
   if (claim.next === "nothing") return { ok: true };
-  if (claim.next === "wait") return BEING_SENT;
+  if (claim.next === "wait") return { ...BEING_SENT, isUnsure: true };
   const sent = await send();
   if (sent.ok) {
     await book.note(subject, target, { claimed: claim.message, as: { ...claim.message, state: "sent" } });
     return sent;
   }
-  const { isUnsure, ...failure } = sent;
   // What an earlier attempt may have sent is not unsent by this one.
-  const mayHaveArrived = isUnsure || claim.next === "look";
+  const isUnsure = sent.isUnsure || claim.next === "look";
   await book.note(subject, target, {
     claimed: claim.message,
-    as: mayHaveArrived ? { ...claim.message, state: "unsure" } : "not sent",
-    because: failure.reason,
+    as: isUnsure ? { ...claim.message, state: "unsure" } : "not sent",
+    because: sent.reason,
   });
-  return failure;
+  return { ...sent, isUnsure };
 }
 
 /** Claims the message for this notice. Somebody who has a message already is not asked again. */

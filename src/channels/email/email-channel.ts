@@ -25,7 +25,7 @@ const HASH_LENGTH = 16;
 /** Options of {@link createEmailChannel}. */
 export interface EmailOptions extends EmailSettings {
   /** The ledger, which stores which mails were sent. */
-  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "load">;
+  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "loadAll">;
   /** Distinguishes several mail channels. */
   readonly name?: string;
 }

@@ -3,6 +3,7 @@ import { type Clock, type Ledger, MessageBook, type Principal, systemClock } fro
 import type { JsonObject } from "../../protocol/index.ts";
 import { asks } from "../asks.ts";
 import type { Channel, Notice, Told } from "../channel.ts";
+import { type Digest, stillWaiting } from "../digest.ts";
 import { combinedFailures, type Failure, type Sent } from "../failures.ts";
 import { isAsked } from "../people.ts";
 import { subjectOf } from "../subject.ts";
@@ -18,6 +19,8 @@ import { type VapidKey, vapidHeader, vapidKey } from "./vapid.ts";
 const TTL_SECONDS = 7 * 24 * 3_600;
 const TOPIC_LENGTH = 32;
 const AT_ONCE = 16;
+// A message has at most 4,096 bytes; a page that is open knows the rest.
+const MOST_IDS = 20;
 const NO_DEVICES: Failure = {
   ok: false,
   reason: "Nobody has turned on notifications on a device of this ledger.",
@@ -28,7 +31,7 @@ const OVERTAKEN: Failure = { ok: false, reason: "It has changed meanwhile.", ret
 /** Options of {@link createPushChannel}. */
 export interface PushOptions extends PushSettings {
   /** Where devices, keys and sent messages are kept. */
-  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "load">;
+  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "loadAll">;
   readonly clock?: Clock;
 }
 
@@ -99,6 +102,10 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
     const device = devices.get(target);
     return device === undefined ? { ok: true } : push(parts, { device, notice, signal });
   };
+  const sendDigest = async (target: string, digest: Digest): Promise<Sent> => {
+    const device = devices.get(target);
+    return device === undefined ? { ok: true } : pushDigest(parts, { device, digest, signal });
+  };
   const personOf = (target: string): Principal | undefined => devices.get(target)?.person;
   const outcome = await tellPeople({
     ledger: parts.ledger,
@@ -109,6 +116,7 @@ async function tellByPush(parts: PushParts, told: Notice, signal: AbortSignal): 
     recipients,
     personOf,
     send,
+    sendDigest,
     atOnce: AT_ONCE,
   });
   // Somebody may have decided while it was sent, and told nobody who was not told before: then it is told again.
@@ -156,13 +164,31 @@ interface Push {
 async function push(parts: PushParts, { device, notice, signal }: Push): Promise<Sent> {
   const subject = subjectOf(notice.about);
   const urgency = asks(notice) ? "high" : "normal";
-  const sent = await post(parts, {
-    device,
-    message: { payload: payloadOf(notice), subject, urgency },
-    signal,
-  });
+  return postOnce(parts, { device, message: { payload: payloadOf(notice), subject, urgency }, signal });
+}
+
+/** One notification about all that waits for somebody. */
+async function pushDigest(
+  parts: PushParts,
+  { device, digest, signal }: Omit<Push, "notice"> & { readonly digest: Digest },
+): Promise<Sent> {
+  const waiting = await stillWaiting(parts.ledger, digest);
+  if (waiting.length === 0) return { ok: true };
+  const { subject } = digest;
+  const payload = {
+    notice: parts.book.keyOf(subject),
+    is: "digest",
+    count: waiting.length,
+    waiting: waiting.slice(0, MOST_IDS).map(({ id }) => id),
+  } as const;
+  return postOnce(parts, { device, message: { payload, subject, urgency: "high" }, signal });
+}
+
+/** Forgets a device that is gone. */
+async function postOnce(parts: PushParts, sending: PushPost): Promise<Sent> {
+  const sent = await post(parts, sending);
   if (sent !== "gone") return sent;
-  await parts.subscriptions.remove(device);
+  await parts.subscriptions.remove(sending.device);
   return { ok: true };
 }
 

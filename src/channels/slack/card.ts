@@ -32,6 +32,11 @@ const STATUS_WORDS: Readonly<Record<Confirmation["status"], string>> = {
   cancelled: "Withdrawn. The call did not run.",
 };
 
+/** How a question stands, in words. */
+export function statusWords(status: Confirmation["status"]): string {
+  return STATUS_WORDS[status];
+}
+
 /** The values of the buttons that decide. */
 export interface ButtonValues {
   readonly approve: string;
@@ -115,7 +120,7 @@ function standing(about: Confirmation): readonly Block[] {
   const votes = status === "requested" ? votesOf(about) : [];
   const by = decision === undefined ? "" : ` By ${oneLine(decision.by.id, MOST_NAME)}, ${decision.at}.`;
   return [
-    section([`${STATUS_WORDS[status]}${by}`, ...votes].join("\n")),
+    section([`${statusWords(status)}${by}`, ...votes].join("\n")),
     ...(reason === undefined ? [] : [section(`Reason: ${displayText(reason, { maxLength: MOST_HINT })}`)]),
   ];
 }

@@ -8,12 +8,13 @@ import { mutedAmong, withHeld } from "../routing.ts";
 import { subjectOf } from "../subject.ts";
 import { NO_ADDRESS } from "../test-route.ts";
 import { header, section } from "./blocks.ts";
-import { tellDigests } from "./digest.ts";
+import { renewDigests, tellDigests } from "./digest.ts";
 import {
   alertOf,
   failed,
   find,
   noteSent,
+  OVERTAKEN,
   post,
   type SlackParts,
   type Telling,
@@ -45,20 +46,19 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
     untold.map(({ slack }) => slack),
     late,
   );
-  const failures: Failure[] = [...digested.failures];
+  const failures: Failure[] = [...digested.failures, ...(await renewDigests(telling, known?.to ?? {}))];
   const muted = new Set([...ids, ...digested.ids]);
   const isNew = (target: string): boolean =>
     !isShown(target) && !muted.has(personAt(parts, target).person ?? "");
   const targets = new Set([...newTargets(settings, notice).filter(isNew), ...cards]);
   if (targets.size === 0) return withHeld(failures, held);
-  const overtaken: Failure = { ok: false, reason: "The card has changed meanwhile.", retryAfterMs: 0 };
-  if (!(await book.show(subject, notice.revision))) return overtaken;
+  if (!(await book.show(subject, notice.revision))) return OVERTAKEN;
   for (const target of targets) {
     const outcome = signal.aborted ? OUT_OF_TIME : await tellTarget({ ...telling, muted }, target);
     if (!outcome.ok) failures.push(outcome);
   }
   const shown = (await book.read(book.keyOf(subject)))?.shown ?? 0;
-  return failures.length === 0 && shown > notice.revision ? overtaken : withHeld(failures, held);
+  return failures.length === 0 && shown > notice.revision ? OVERTAKEN : withHeld(failures, held);
 }
 
 // A question that is over is announced to nobody.

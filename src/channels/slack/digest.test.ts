@@ -91,6 +91,52 @@ test.each([true, false])(
   },
 );
 
+/** The question is denied, and the notice that tells of it. */
+async function denied({ engine }: HeldQuestions, notice: Notice | undefined): Promise<Notice> {
+  if (notice === undefined || !("id" in notice.about)) throw new Error("There is one.");
+  await engine.deny(notice.about.id, { by: { id: "ana" } });
+  const about = { ...notice.about, status: "denied" as const };
+  return { ...notice, id: `${notice.id}_ended`, type: "confirmation.decided", revision: 2, about };
+}
+
+test("how a question ended is shown in the digest that told of it, and nothing else is sent", async () => {
+  const slack = await startSlack();
+  const held = await holdQuestions(resources, ["pay", "wire"]);
+  await tellAll(held, slack, held.notices);
+  const [pay, wire] = held.notices;
+  await tellAll(held, slack, [await denied(held, pay)]);
+  expect(slack.messages.map(({ text }) => text)).toEqual(["A call waits for your decision."]);
+  expect(JSON.stringify(slack.messages[0]?.blocks)).toContain("pay\\nDenied. The call did not run.");
+  await tellAll(held, slack, [await denied(held, wire)]);
+  expect(slack.messages.map(({ text }) => text)).toEqual(["None of these calls waits for a decision."]);
+});
+
+test.each([true, false])(
+  "a process that dies at any write leaves no digest that shows a decided question as open (committed: %s)",
+  async (committed) => {
+    for (let writes = 0; writes < MOST_WRITES; writes += 1) {
+      const slack = await startSlack();
+      const held = await holdQuestions(resources, ["pay", "wire"]);
+      const [pay] = held.notices;
+      if (pay === undefined) throw new Error("There is one.");
+      const died = await createSlack(slack, dyingStore(held.ledger, { writes, committed }))
+        .tell(pay, signal)
+        .then(
+          () => false,
+          () => true,
+        );
+      const ended = await denied(held, pay);
+      const over = { ...pay, about: ended.about };
+      await tellAll(held, slack, [ended, over, ...held.notices.slice(1)]);
+      const shown = slack.messages.map(({ text, blocks }) => `${text} ${JSON.stringify(blocks)}`);
+      expect({ writes, messages: shown.length }).toEqual({ writes, messages: 1 });
+      expect(shown[0]).not.toMatch(/2 calls|pay\\n(?!Denied)/);
+      if (!died) return;
+    }
+    throw new Error("It writes more than expected.");
+  },
+);
+
 test("several reminders that were held back are one reply under the card", async () => {
   const slack = await startSlack();
   const held = await holdQuestions(resources, ["pay"]);

@@ -1,15 +1,25 @@
-import type { Confirmation } from "../../engine/index.ts";
+import type { Confirmation, SentMessage, SentMessages } from "../../engine/index.ts";
 import type { Notice, Told } from "../channel.ts";
-import { type Digest, digestFor, digestTitle, noteInDigest, stillWaiting } from "../digest.ts";
-import { BEING_SENT, type Failure, OUT_OF_TIME } from "../failures.ts";
+import {
+  type Digest,
+  digestFor,
+  digestTitle,
+  findDigest,
+  readQuestions,
+  stillWaiting,
+  tellInDigest,
+} from "../digest.ts";
+import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "../failures.ts";
 import { toChannelPrincipal } from "../people.ts";
 import { type Block, context, header, oneLine, plain, section, withIds } from "./blocks.ts";
-import { type Telling, THREAD } from "./messages.ts";
+import { statusWords } from "./card.ts";
+import { OVERTAKEN, type Telling, THREAD, update } from "./messages.ts";
 import { personAt, sendOnce } from "./send-once.ts";
 
 const MOST_LISTED = 20;
 const MOST_NAME = 100;
 const MOST_HINT = 300;
+const IN_DIGEST = new RegExp(`^${THREAD}([^:]+):(digest .+)$`);
 
 /** What became of the digests of those who are told late. */
 export interface Digested {
@@ -42,42 +52,98 @@ export async function tellDigests(
 }
 
 async function tellDigest(telling: Telling, target: string, digest: Digest): Promise<Told> {
-  const { book, ledger, notice } = telling;
+  const { book, notice } = telling;
   const { subject } = digest;
-  const owner = personAt(telling, target);
-  const claim = await book.claim(subject, target, owner);
-  if (claim.next === "wait") return BEING_SENT;
-  if (claim.next !== "nothing") {
-    const waiting = await stillWaiting(ledger, digest);
-    const content = { text: `${digestTitle(waiting.length)}.`, blocks: digestBlocks(waiting, notice) };
-    const sent = await sendOnce(
-      { ...telling, subject, content },
-      { target, claim, isOver: waiting.length === 0 },
-    );
-    if (sent !== undefined && "ok" in sent) return sent;
-  }
-  await noteInDigest(book, notice, { name: `${THREAD}${target}:${subject}`, person: owner.person ?? "" });
-  return { ok: true };
+  const { person = "" } = personAt(telling, target);
+  const named = { name: `${THREAD}${target}:${subject}`, person };
+  return tellInDigest(book, notice, named, async () => {
+    const failure = await sendDigest(telling, target, digest);
+    if (failure === undefined) return { ok: true };
+    const { to = {} } = (await book.read(book.keyOf(subject))) ?? {};
+    return { ...failure, isUnsure: to[target] !== undefined } satisfies Sent;
+  });
 }
 
-/** All that waits for somebody, without buttons that decide. */
+async function sendDigest(telling: Telling, target: string, digest: Digest): Promise<Failure | undefined> {
+  const { book, ledger, notice } = telling;
+  const { subject } = digest;
+  const claim = await book.claim(subject, target, personAt(telling, target));
+  if (claim.next === "wait") return BEING_SENT;
+  if (claim.next === "nothing") return undefined;
+  const waiting = await stillWaiting(ledger, digest);
+  const content = digestContent(waiting, notice);
+  const isOver = waiting.length === 0;
+  const sent = await sendOnce({ ...telling, subject, content }, { target, claim, isOver });
+  return sent !== undefined && "ok" in sent ? sent : undefined;
+}
+
+/** Shows in the digests that told of a question what became of it. */
+export async function renewDigests(telling: Telling, to: SentMessages["to"]): Promise<readonly Failure[]> {
+  const { about } = telling.notice;
+  if (!("id" in about) || about.status === "requested") return [];
+  const failures: Failure[] = [];
+  for (const name of Object.keys(to)) {
+    const [, target, subject] = IN_DIGEST.exec(name) ?? [];
+    if (target === undefined || subject === undefined) continue;
+    const renewed = telling.signal.aborted ? OUT_OF_TIME : await renewDigest({ ...telling, subject }, target);
+    if (!renewed.ok) failures.push(renewed);
+  }
+  return failures;
+}
+
+async function renewDigest(telling: Telling, target: string): Promise<Told> {
+  const { book, ledger, notice, subject } = telling;
+  const digest = await findDigest(ledger, subject);
+  const message = digest && (await sentDigest(telling, target));
+  if (digest === undefined || message === undefined) return { ok: true };
+  if ("ok" in message) return message;
+  const { revision, all } = await readQuestions(ledger, digest);
+  if (!(await book.show(subject, revision))) return OVERTAKEN;
+  const updated = await update({ ...telling, content: digestContent(all, notice) }, target, message);
+  const { shown = 0 } = (await book.read(book.keyOf(subject))) ?? {};
+  return updated.ok && shown > revision ? OVERTAKEN : updated;
+}
+
+/** The message of a digest, as it was sent; undefined if it never was. */
+async function sentDigest(telling: Telling, target: string): Promise<SentMessage | Failure | undefined> {
+  const claim = await telling.book.claim(telling.subject, target, personAt(telling, target));
+  if (claim.next === "wait") return BEING_SENT;
+  if (claim.next === "nothing") return claim.message;
+  // It may have arrived, but must not be sent now.
+  return sendOnce(telling, { target, claim, isOver: true });
+}
+
+function digestContent(
+  questions: readonly Confirmation[],
+  notice: Pick<Notice, "linkFor">,
+): NonNullable<Telling["content"]> {
+  return { text: `${titleOf(questions)}.`, blocks: digestBlocks(questions, notice) };
+}
+
+function titleOf(questions: readonly Confirmation[]): string {
+  const waiting = questions.filter(({ status }) => status === "requested").length;
+  return waiting === 0 ? "None of these calls waits for a decision" : digestTitle(waiting);
+}
+
+/** All that waits for somebody, and what became of it, without buttons that decide. */
 export function digestBlocks(
-  waiting: readonly Confirmation[],
+  questions: readonly Confirmation[],
   { linkFor }: Pick<Notice, "linkFor">,
 ): readonly Block[] {
-  const left = waiting.length - MOST_LISTED;
+  const left = questions.slice(MOST_LISTED).filter(({ status }) => status === "requested").length;
   return withIds("note", [
-    header(digestTitle(waiting.length)),
-    ...waiting
+    header(titleOf(questions)),
+    ...questions
       .slice(0, MOST_LISTED)
       .map((about) => ({ ...section(linesOf(about)), ...opening(about, linkFor) })),
     ...(left > 0 ? [context([`${left} more wait in the inbox.`])] : []),
   ]);
 }
 
-function linesOf({ tool, hint, user, expiresAt }: Confirmation): string {
+function linesOf({ tool, hint, user, expiresAt, status }: Confirmation): string {
   const asked = `Asked by ${oneLine(user, MOST_NAME)}${expiresAt === undefined ? "" : ` · expires ${expiresAt}`}`;
-  return [oneLine(tool, MOST_NAME), oneLine(hint, MOST_HINT), asked].filter((line) => line !== "").join("\n");
+  const facts = status === "requested" ? [oneLine(hint, MOST_HINT), asked] : [statusWords(status)];
+  return [oneLine(tool, MOST_NAME), ...facts].filter((line) => line !== "").join("\n");
 }
 
 function opening({ id }: Confirmation, linkFor: Notice["linkFor"]): Block {

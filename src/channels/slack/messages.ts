@@ -38,6 +38,13 @@ const ALERTS: Readonly<Partial<Record<NoticeType, string>>> = {
   "call.unknown": "The outcome of this call is unknown. Somebody must find out and settle it in the inbox.",
 };
 
+/** A newer state was shown, or is about to be: what was shown last is shown again. */
+export const OVERTAKEN: Failure = {
+  ok: false,
+  reason: "The message has changed meanwhile.",
+  retryAfterMs: 0,
+};
+
 /** What a Slack channel works with. */
 export interface SlackParts {
   readonly ledger: DigestLedger;
@@ -117,20 +124,21 @@ export async function post(telling: Telling, posting: Posting): Promise<SentMess
     : failed(answer);
 }
 
-/** Shows the card as it is now. */
+/** Shows the card, or the content in its place, as it is now. */
 export async function update(
   telling: Telling,
   target: string,
   { place, message: ts }: SentMessage,
 ): Promise<Told> {
   if (place === undefined || ts === undefined) return { ok: true };
-  const answer = await fitting(telling, target, (blocks) =>
+  const write = (blocks: readonly Block[]): Promise<SlackAnswer> =>
     telling.api.call(
       "chat.update",
       { ...message(telling, target, blocks), channel: place, ts },
       telling.signal,
-    ),
-  );
+    );
+  const { content } = telling;
+  const answer = content === undefined ? await fitting(telling, target, write) : await write(content.blocks);
   return answer.ok || GONE.has(answer.error) ? { ok: true } : failed(answer);
 }
 

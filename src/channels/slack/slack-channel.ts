@@ -12,7 +12,7 @@ import { checkSettings, type SlackSettings } from "./slack-options.ts";
 /** Options of {@link createSlackChannel}. */
 export interface SlackOptions extends SlackSettings {
   /** The ledger, which stores which messages were sent. */
-  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "load">;
+  readonly ledger: Pick<Ledger, "items" | "now" | "confirmations" | "loadAll">;
   /** Distinguishes several Slack apps; it is part of their addresses. */
   readonly name?: string;
   readonly clock?: Clock;

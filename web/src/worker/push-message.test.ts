@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readMessage } from "./push-message.ts";
+import { readMessage, withoutOne } from "./push-message.ts";
 
 test("a message names the place of its card", () => {
   const text = JSON.stringify({ notice: "msg_1", confirmation: "a/b", is: "requested" });
@@ -21,6 +21,22 @@ test("a test message is about nothing", () => {
     notice: "test_1",
     place: "#/notifications",
   });
+});
+
+test("a digest opens the inbox, and counts what waits", () => {
+  const digest = { notice: "d1", is: "digest", count: 30, waiting: ["a", "b"] };
+  const message = readMessage(JSON.stringify(digest));
+  expect(message).toEqual({
+    is: "digest",
+    about: "d1",
+    notice: "d1",
+    place: "#/",
+    waiting: { count: 30, ids: ["a", "b"] },
+  });
+  expect(readMessage(JSON.stringify({ ...digest, waiting: "a" }))).toBeUndefined();
+  expect(withoutOne(message, "a")).toEqual({ count: 29, ids: ["b"] });
+  expect(withoutOne(message, "c")).toBeUndefined();
+  expect(withoutOne(null, "a")).toBeUndefined();
 });
 
 test.each(["", "x", "null", "[]", "{}", `{"notice":"m","confirmation":"a","is":"approve"}`, `{"is":"over"}`])(

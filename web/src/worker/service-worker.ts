@@ -1,5 +1,5 @@
 import { keepOffline, offlineAnswer } from "./offline.ts";
-import { type PushMessage, readMessage } from "./push-message.ts";
+import { type PushMessage, readMessage, type Waiting, withoutOne } from "./push-message.ts";
 import { changeWaiting, setWaiting } from "./waiting.ts";
 import { type NotificationEvent, worker } from "./worker.ts";
 
@@ -35,19 +35,60 @@ const WORDS = {
   over: { title: "Answered", body: "There is nothing more to do." },
 } as const;
 
+function wordsOf({ is, waiting }: PushMessage): { readonly title: string; readonly body: string } {
+  return is === "digest" ? digestWords(waiting?.count ?? 1) : WORDS[is];
+}
+
+function digestWords(count: number): { readonly title: string; readonly body: string } {
+  const title = count === 1 ? WORDS.requested.title : `${count} calls wait for your decision`;
+  return { title, body: "Open the inbox to read and decide." };
+}
+
 /** Shows it, or takes away what is over. Browsers want every message shown, so that is shown too, for a moment. */
 async function takePush(message: PushMessage | undefined): Promise<void> {
   const { registration } = worker;
-  const { is, about: tag, notice, place } = message ?? NO_MESSAGE;
+  const { is, about: tag, notice, place, waiting } = message ?? NO_MESSAGE;
   const before = await registration.getNotifications({ tag });
   const isKnown = before.some(({ data }) => (data as { readonly notice?: unknown }).notice === notice);
-  const { title, body } = WORDS[is];
-  const icon = new URL("./assets/icon-192.png", registration.scope).href;
+  const { title, body } = wordsOf(message ?? NO_MESSAGE);
   const isQuiet = is === "over" || isKnown;
-  const options = { body, tag, icon, silent: isQuiet, renotify: !isQuiet, data: { notice, place } };
+  const data = { notice, place, ...(waiting === undefined ? {} : { waiting }) };
+  const options = { ...look(body, tag), silent: isQuiet, renotify: !isQuiet, data };
   await registration.showNotification(title, options);
-  if (is === "over") for (const shown of await registration.getNotifications({ tag })) shown.close();
-  if (message !== undefined && is !== "test") await changeWaiting(tag, is === "requested");
+  if (is === "over") {
+    for (const shown of await registration.getNotifications({ tag })) shown.close();
+    await takeFromDigests(tag);
+  }
+  if (message === undefined || is === "test") return;
+  for (const id of waiting?.ids ?? [tag]) await changeWaiting(id, is === "requested" || is === "digest");
+}
+
+/** A digest that is shown counts only what still waits, and goes with the last of it. */
+async function takeFromDigests(confirmation: string): Promise<void> {
+  const { registration } = worker;
+  for (const shown of await registration.getNotifications()) {
+    const data = shown.data as {
+      readonly notice: string;
+      readonly place: string;
+      readonly waiting?: Waiting;
+    };
+    const waiting = withoutOne(data, confirmation);
+    if (waiting === undefined) continue;
+    if (waiting.count === 0) {
+      shown.close();
+      continue;
+    }
+    const { title, body } = digestWords(waiting.count);
+    const options = { ...look(body, shown.tag), silent: true, renotify: false, data: { ...data, waiting } };
+    await registration.showNotification(title, options);
+  }
+}
+
+function look(
+  body: string,
+  tag: string,
+): { readonly body: string; readonly tag: string; readonly icon: string } {
+  return { body, tag, icon: new URL("./assets/icon-192.png", worker.registration.scope).href };
 }
 
 /** What cannot be read is shown as what it most likely is. */
