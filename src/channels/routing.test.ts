@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { useResources } from "../../test/support/resources.ts";
 import { DEFAULT_DELIVERY_SETTINGS, toEnd } from "../engine/deliveries/delivery-settings.ts";
@@ -104,10 +103,8 @@ async function createScene(): Promise<Scene> {
   };
 
   async function settle(): Promise<void> {
-    do {
-      await clock.advance(50);
-      await sleep(1);
-    } while (!(await isSettled(ledger)));
+    do await clock.advance(50);
+    while (!(await isSettled(ledger)));
   }
 }
 

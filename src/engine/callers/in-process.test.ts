@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
@@ -156,10 +155,7 @@ describe("a call whose process died", () => {
     await startAndDie();
     const ended: string[] = [];
     const waiting = engine.callers.run(request(), pay).then(({ status }) => void ended.push(status));
-    for (let looks = 0; ended.length === 0 && looks < 1_000; looks += 1) {
-      await clock.advance(4_000);
-      await setTimeout(1);
-    }
+    for (let looks = 0; ended.length === 0 && looks < 1_000; looks += 1) await clock.advance(4_000);
     await waiting;
     expect(ended).toEqual(["unknown"]);
   });
@@ -187,7 +183,6 @@ describe("waiting for a call", () => {
     for (let changes = 0; ended.length === 0 && changes < 500; changes += 1) {
       await engine.callers.propose(request({ key: `other-${changes}`, requireConfirmation: false }));
       await clock.advance(500);
-      await setTimeout(1);
     }
     await waiting;
     expect(ended).toEqual(["unknown"]);
@@ -274,11 +269,11 @@ describe("the key of a framework's call", () => {
   });
 });
 
-/** Lets everything that is due happen. */
+/** Lets everything happen that is due in ten seconds. A ledger in memory waits for nothing but turns of the event loop. */
 async function settle(): Promise<void> {
   for (let rounds = 0; rounds < 20; rounds += 1) {
     await clock.advance(500);
-    await setTimeout(1);
+    for (let turns = 0; turns < 20; turns += 1) await clock.advance(0);
   }
 }
 
