@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, type JournalRecord, recordsAfter } from "../../engine/index.ts";
 import { type Format, lineId, toLine } from "./lines.ts";
-import { type KnownPlace, type Place, PlaceBook, type SetAside, settingAside } from "./place.ts";
+import {
+  type KnownPlace,
+  type Place,
+  PlaceBook,
+  type SetAside,
+  settingAside,
+  settledAside,
+} from "./place.ts";
 import type { RunningSiem, SiemHooks } from "./siem.ts";
 import type { SiemOptions } from "./siem-options.ts";
 import type { Target, Written } from "./target.ts";
@@ -83,6 +90,8 @@ export class JournalExport implements RunningSiem {
     const known = await this.#places.read();
     const heldForMs = this.#places.heldForMs(known);
     if (heldForMs > 0) return { ms: Math.min(heldForMs, SWEEP_MS) };
+    const asked = known.place.setAside?.newest.find(({ again }) => again === true);
+    if (asked !== undefined) return this.#sendAgain(known, asked);
     const records = await this.#next(known.place);
     const last = records.at(-1);
     if (last === undefined) return { ms: SWEEP_MS, untilNews: true };
@@ -160,6 +169,26 @@ export class JournalExport implements RunningSiem {
     return this.#goOn(held, accepted, written, aside);
   }
 
+  /** Sends a record once more that was set aside. Whatever is not accepted stays set aside: the others do not wait for it. */
+  async #sendAgain(known: KnownPlace, { seq, id, reason: before }: SetAside): Promise<Wait> {
+    const { ledger, clock } = this.#input;
+    const [record] = await ledger.journal.records({ after: seq - 1, until: seq, limit: 1 });
+    const isThere = record !== undefined && lineId(record) === id;
+    const tried = isThere ? await this.#tryOne(known, record) : undefined;
+    if (isThere && tried === undefined) return { ms: 0 };
+    const { held = known, written } = tried ?? {};
+    const { setAside: _before, ...place } = held.place;
+    if (written?.ok === true) {
+      await this.#places.move(held, { ...place, ...settledAside(held.place, { seq }) });
+      return { ms: 0 };
+    }
+    const reason = isThere ? (written?.reason ?? before) : "The journal no longer has this record.";
+    const refused = { seq, id, at: clock.now(), reason };
+    const moved = await this.#places.move(held, { ...place, ...settledAside(held.place, { seq }, refused) });
+    if (moved !== undefined) this.#report(refused);
+    return { ms: 0 };
+  }
+
   /** Writes one record. Undefined: this process stops, or another one has the place. */
   async #tryOne(known: KnownPlace, record: JournalRecord): Promise<Tried | undefined> {
     const held = this.#stop.signal.aborted ? undefined : await this.#places.hold(known, HELD_MS);
@@ -173,7 +202,7 @@ export class JournalExport implements RunningSiem {
   #report({ seq, id, reason }: SetAside): void {
     const { hooks } = this.#input;
     hooks.onAttempt?.("set-aside");
-    hooks.onProblem?.(`Record ${seq} (${id}) is always refused, so it was set aside: ${reason}`);
+    hooks.onProblem?.(`Record ${seq} (${id}) is refused, so it is set aside: ${reason}`);
   }
 
   async #next(place: Place): Promise<readonly JournalRecord[]> {

@@ -6,7 +6,7 @@ const KIND = "siem";
 /** How long one process writes alone. Longer than an attempt may take. */
 const HOLD_MS = 30_000;
 
-const MOST_LISTED = 20;
+const MOST_LISTED = 100;
 
 /** A record that the target refuses, while it accepts others. */
 export interface SetAside {
@@ -15,6 +15,8 @@ export interface SetAside {
   readonly id: string;
   readonly at: number;
   readonly reason: string;
+  /** Somebody asked to send it once more. */
+  readonly again?: true;
 }
 
 /** The records that were set aside: how many, and the newest of them. */
@@ -41,6 +43,18 @@ export function settingAside({ setAside }: Place, refused: readonly SetAside[]):
   return {
     setAside: { count: count + refused.length, newest: [...newest, ...refused].slice(-MOST_LISTED) },
   };
+}
+
+/** What is left after one of them was sent, was refused once more, or is dropped. */
+export function settledAside(
+  { setAside }: Place,
+  { seq }: Pick<SetAside, "seq">,
+  refused?: SetAside,
+): Pick<Place, "setAside"> {
+  const { count = 0, newest = [] } = setAside ?? {};
+  const left = newest.flatMap((record) => (record.seq === seq ? (refused ?? []) : [record]));
+  const gone = newest.length - left.length;
+  return count - gone <= 0 ? {} : { setAside: { count: count - gone, newest: left } };
 }
 
 /** What the exports of this ledger have set aside, by their names. */
@@ -104,17 +118,42 @@ export class PlaceBook {
 
   async #put({ version }: KnownPlace, place: Place, heldUntil: number): Promise<KnownPlace | undefined> {
     const holder = this.#me;
-    const { file, setAside, ...rest } = place;
-    const value = {
-      ...rest,
-      ...(file === undefined ? {} : { file: { ...file } }),
-      ...(setAside === undefined ? {} : { setAside: toJson(setAside) }),
-      holder,
-      heldUntil,
-    };
+    const value = toValue({ place, holder, heldUntil });
     const isPut = await this.#ledger.items.put({ kind: KIND, id: this.#name, value }, version);
     return isPut ? { place, version: version + 1, holder, heldUntil } : undefined;
   }
+}
+
+/**
+ * Changes what an export has set aside, whoever writes meanwhile: that one finds the place changed, and begins its batch
+ * anew. Undefined: `change` finds nothing to change.
+ */
+export async function changeSetAside<T>(
+  items: Ledger["items"],
+  name: string,
+  change: (place: Place) => { readonly setAside: Pick<Place, "setAside">; readonly result: T } | undefined,
+): Promise<T | undefined> {
+  for (;;) {
+    const item = await items.get(KIND, name);
+    if (item === undefined) return undefined;
+    const known = readValue(item.value);
+    const changed = change(known.place);
+    if (changed === undefined) return undefined;
+    const { setAside: _before, ...place } = known.place;
+    const value = toValue({ ...known, place: { ...place, ...changed.setAside } });
+    if (await items.put({ kind: KIND, id: name, value }, item.version)) return changed.result;
+  }
+}
+
+function toValue({ place, holder, heldUntil }: Omit<KnownPlace, "version">): JsonObject {
+  const { file, setAside, ...rest } = place;
+  return {
+    ...rest,
+    ...(file === undefined ? {} : { file: { ...file } }),
+    ...(setAside === undefined ? {} : { setAside: toJson(setAside) }),
+    ...(holder === undefined ? {} : { holder }),
+    heldUntil,
+  };
 }
 
 function readValue(value: unknown): Omit<KnownPlace, "version"> {
@@ -141,9 +180,10 @@ function readSetAside(value: JsonValue | undefined): Pick<Place, "setAside"> {
   const { count, newest } = value;
   if (typeof count !== "number" || newest === undefined || !isJsonArray(newest)) return {};
   const records = newest.flatMap((record): readonly SetAside[] => {
-    const { seq, id, at, reason } = isJsonObject(record) ? record : {};
+    const { seq, id, at, reason, again } = isJsonObject(record) ? record : {};
     const isWhole = typeof seq === "number" && typeof at === "number";
-    return isWhole && typeof id === "string" && typeof reason === "string" ? [{ seq, at, id, reason }] : [];
+    if (!isWhole || typeof id !== "string" || typeof reason !== "string") return [];
+    return [{ seq, at, id, reason, ...(again === true ? { again } : {}) }];
   });
   return { setAside: { count, newest: records } };
 }

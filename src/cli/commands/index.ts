@@ -138,6 +138,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./deliveries.ts").then(({ deliveriesTold }) => deliveriesTold),
   },
   {
+    name: "siem list",
+    summary: "list journal records that an export's address refused",
+    load: () => import("./siem.ts").then(({ siemList }) => siemList),
+  },
+  {
+    name: "siem retry",
+    summary: "send refused journal records to their export's address again",
+    load: () => import("./siem.ts").then(({ siemRetry }) => siemRetry),
+  },
+  {
+    name: "siem drop",
+    summary: "forget refused journal records; they stay missing at the address",
+    load: () => import("./siem.ts").then(({ siemDrop }) => siemDrop),
+  },
+  {
     name: "channels test",
     summary: "send a harmless message through every channel, and say what is wrong",
     load: () => import("./channels.ts").then(({ channelsTest }) => channelsTest),

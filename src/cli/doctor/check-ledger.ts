@@ -195,15 +195,20 @@ async function checkDeliveries({ ledger }: Engine): Promise<Finding> {
   );
 }
 
+const MOST_NAMED = 20;
+
 async function checkSetAside({ ledger }: Engine): Promise<readonly Finding[]> {
   const all = await listSetAside(ledger.items);
   return all.map(({ name, count, newest }) => {
     const last = newest.at(-1);
-    const which = newest.map(({ seq }) => seq).join(", ");
+    const which = newest
+      .slice(-MOST_NAMED)
+      .map(({ seq }) => seq)
+      .join(", ");
     return warn(
       name,
       `${count} records of the journal were refused by the export's address and are missing there: ${which}. ${last?.reason ?? ""}`.trim(),
-      "Find out why. An export with another `name` exports the whole journal again, with the same ids.",
+      "`countersign siem list` shows why. `countersign siem retry` sends them again, `countersign siem drop` forgets them.",
     );
   });
 }
