@@ -179,6 +179,21 @@ test("a person who is no longer configured cannot use the card that they still h
   expect(await statusOf(scene, id)).toBe("requested");
 });
 
+test("a person who is no longer an approver decides nothing with the card that they still have, and that is journalled", async () => {
+  const scene = await startSlackScene(resources);
+  const id = await scene.ask({ approvers: { roles: ["manager"] } });
+  const card = await scene.card("U0BOB", id);
+  const press = pressPayload(card, { user: "U0BOB", action: "approve" });
+  const roleless = scene.entriesFor(PEOPLE.map(({ id: person, slack }) => ({ id: person, slack })));
+  expect((await roleless.fetch(signedRequest(press))).status).toBe(200);
+  expect(await statusOf(scene, id)).toBe("requested");
+  const records = await scene.engine.ledger.journal.records({ after: 0, limit: 100 });
+  expect(records.filter(({ kind }) => kind === "decision-refused")).toHaveLength(1);
+  // It was their right that was missing: with it, the same press decides.
+  await scene.app.fetch(signedRequest(press));
+  expect(await statusOf(scene, id)).not.toBe("requested");
+});
+
 test("a message that somebody else edited, or that shows something else, approves nothing", async () => {
   const scene = await startSlackScene(resources);
   const id = await scene.ask();

@@ -114,14 +114,21 @@ test("a request that is sent again is answered again, and votes once", async () 
   expect((await scene.send(answerOf(told, { confirmed: true }))).status).toBe(409);
 });
 
-test("who is no longer configured decides nothing", async () => {
-  const scene = await startWebhookScene(
-    resources,
-    PEOPLE.filter(({ id }) => id !== "bob"),
-  );
+test("who is no longer an approver, or no longer configured, decides nothing with the value that they have", async () => {
+  const scene = await startWebhookScene(resources);
   const told = await scene.ask();
-  expect((await scene.send(answerOf(told))).status).toBe(403);
+  const roleless = PEOPLE.map(({ id, webhook }) => ({ id, webhook }));
+  const gone = PEOPLE.filter(({ id }) => id !== "bob");
+  const renamed = PEOPLE.map((person) => (person.id === "bob" ? { ...person, webhook: "rob.n8n" } : person));
+  for (const people of [roleless, gone, renamed]) {
+    const answer = await scene.entriesFor(people).fetch(scene.request(answerOf(told)));
+    expect(answer.status).toBe(403);
+  }
   expect(await scene.status(told.id)).toBe("requested");
+  const records = await scene.engine.ledger.journal.records({ after: 0, limit: 100 });
+  expect(records.filter(({ kind }) => kind === "decision-refused")).toHaveLength(3);
+  // It was their right that was missing: with it, the same value decides.
+  expect((await scene.send(answerOf(told))).status).toBe(200);
 });
 
 test("without answers there is no door, and no value; and answers need a secret of their own", async () => {

@@ -1,4 +1,4 @@
-import { createInbound, startDeliveries } from "../../../src/channels/index.ts";
+import { type Channel, createInbound, type Inbound, startDeliveries } from "../../../src/channels/index.ts";
 import {
   createWebhookChannel,
   newWebhookSecret,
@@ -39,6 +39,8 @@ export interface WebhookScene {
   readonly ran: JsonObject[];
   /** What signs our own messages. */
   readonly ownSecret: string;
+  /** The entries of a server that knows other people. */
+  entriesFor(people: readonly WebhookPerson[]): Inbound;
   /** Asks, and gives the question as the receiver was told. */
   ask(asking?: { readonly approvers?: Approvers; readonly schema?: JsonObject }): Promise<Told>;
   request(body: unknown, signing?: Signing): Request;
@@ -62,11 +64,13 @@ export async function startWebhookScene(
   resources.add(() => engine.close());
   const [ownSecret, secret] = [newWebhookSecret(), newWebhookSecret()];
   const { ledger } = engine;
-  const channel = createWebhookChannel({
-    url: receiver.url,
-    secrets: [ownSecret],
-    answers: { secrets: [secret], people, ledger },
-  });
+  const channelFor = (configured: readonly WebhookPerson[]): Channel =>
+    createWebhookChannel({
+      url: receiver.url,
+      secrets: [ownSecret],
+      answers: { secrets: [secret], people: configured, ledger },
+    });
+  const channel = channelFor(people);
   const app = createApp({
     apps: {},
     engine,
@@ -102,6 +106,7 @@ export async function startWebhookScene(
     ran,
     ownSecret,
     request,
+    entriesFor: (configured) => createInbound(engine, [channelFor(configured)]),
     async ask({ approvers = { roles: ["manager"] }, schema } = {}) {
       count += 1;
       const options = {
