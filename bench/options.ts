@@ -9,6 +9,7 @@ export const WORKLOADS = [
   "load",
   "full",
   "viewers",
+  "notices",
 ] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
@@ -32,7 +33,7 @@ export interface Options {
 
 export const HELP = `Usage: npm run bench -- [options]
 
-  --only cycle,cost,policy,growth,postgres   what to measure (default: all of these); "load", "full" and "viewers" only if named
+  --only cycle,cost,policy,growth,postgres   what to measure (default: all of these); "load", "full", "viewers" and "notices" only if named
   --rounds 15                interleaved rounds of "cycle"; samples of "growth" are 30 times as many
   --quick                    a check that it works: short, hardly warm, 100,000 instead of 1,000,000; do not quote
   --seconds 120              how long "load" decides, for each of its ledgers
@@ -81,7 +82,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
 /** A million rows are not for every day. */
 const LARGE = { load: "LOAD.md", full: "FULL.md" } as const;
 const USUAL: readonly Workload[] = WORKLOADS.filter(
-  (workload) => !(workload in LARGE) && workload !== "viewers",
+  (workload) => !(workload in LARGE) && workload !== "viewers" && workload !== "notices",
 );
 
 function pageOf(workloads: readonly Workload[], quick: boolean): NonNullable<Options["keep"]> {

@@ -7,6 +7,7 @@ import { reportGrowth } from "./growth-report.ts";
 import { measureFull } from "./load/full.ts";
 import { measureLoad } from "./load/measure.ts";
 import { measureViewers } from "./load/viewers.ts";
+import { measureNotices } from "./notices.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
 import { measurePolicy } from "./policy.ts";
 import { measurePostgres } from "./postgres.ts";
@@ -24,6 +25,7 @@ async function measure(options: Options, folder: string): Promise<Report> {
   if (options.workloads.includes("load")) await measureLoad(options, folder, report);
   if (options.workloads.includes("full")) await measureFull(options, folder, report);
   if (options.workloads.includes("viewers")) await measureViewers(options, folder, report);
+  if (options.workloads.includes("notices")) await measureNotices(options, folder, report);
   return report;
 }
 

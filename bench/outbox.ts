@@ -1,0 +1,192 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { type Channel, startDeliveries } from "../src/channels/index.ts";
+import {
+  DEFAULT_DELIVERY_SETTINGS,
+  Engine,
+  type Ledger,
+  OutboxWorker,
+  systemClock,
+  type Told,
+} from "../src/engine/index.ts";
+import { createLedger } from "../src/stores/index.ts";
+import { databaseName, execute, PostgresServer } from "../test/support/postgres/server.ts";
+import type { Options } from "./options.ts";
+import { emptyLedger } from "./postgres.ts";
+import type { Report } from "./report.ts";
+import { median, pairedRatio } from "./statistics.ts";
+
+const WORKERS = 4;
+const AT_ONCE = 16;
+const QUEUE = "notices";
+
+/** The part of pg-boss that is used; it is installed by the peers' own package. */
+interface Boss {
+  start(): Promise<unknown>;
+  stop(options: { readonly graceful: boolean }): Promise<void>;
+  createQueue(name: string): Promise<unknown>;
+  insert(name: string, jobs: readonly { readonly data: object }[]): Promise<unknown>;
+  fetch(name: string, options: { readonly batchSize: number }): Promise<readonly { readonly id: string }[]>;
+  complete(name: string, ids: readonly string[]): Promise<unknown>;
+  on(event: "error", listener: () => void): void;
+}
+
+/** How many messages a second several workers handle: our outbox beside pg-boss, in turn, on one PostgreSQL. */
+export async function measureOutbox(options: Options, folder: string, report: Report): Promise<void> {
+  const claim = `the outbox with ${WORKERS} workers is as fast as pg-boss`;
+  const load = await findBoss();
+  if (load === undefined) {
+    report.goal(claim, "pg-boss is not installed: npm run bench:peers:install", "not shown");
+    return;
+  }
+  const count = options.quick ? 500 : 2_000;
+  const rounds = options.quick ? 3 : 7;
+  const server = await PostgresServer.start([], folder);
+  const ways: { readonly [name: string]: () => Promise<number> } = {
+    "outbox, empty messages": async () => ownRate(await emptyLedger(server), count, startWorkers),
+    "outbox, notices of questions": async () => ownRate(await emptyLedger(server), count, startNotices),
+    "pg-boss, each job completed by itself": () => bossRate(load, server, { count, ends: 1 }),
+    "pg-boss, 16 jobs completed at once": () => bossRate(load, server, { count, ends: AT_ONCE }),
+  };
+  const rates = new Map(Object.keys(ways).map((name) => [name, [] as number[]]));
+  try {
+    for (let round = 0; round < rounds; round += 1)
+      for (const [name, measure] of Object.entries(ways)) {
+        const rate = await measure();
+        rates.get(name)?.push(rate);
+        report.progress(`outbox: round ${round + 1} of ${rounds}: ${name}: ${Math.round(rate)} a second`);
+      }
+  } finally {
+    await server.stop();
+  }
+  const [empty = [], , single = [], batches = []] = [...rates.values()];
+  // The same on both sides: nothing is read for a message, and each ends by itself.
+  const ratio = pairedRatio(empty, single);
+  report.goal(claim, ratio.toFixed(2), ratio >= 1 ? "met" : "missed");
+  report.table(
+    `Outbox on PostgreSQL, ${count} messages, ${WORKERS} workers`,
+    ["what", "messages a second", "of pg-boss", "of pg-boss, 16 at once"],
+    [...rates].map(([name, found]) => [
+      name,
+      Math.round(median(found)).toLocaleString("en"),
+      pairedRatio(found, single).toFixed(2),
+      pairedRatio(found, batches).toFixed(2),
+    ]),
+  );
+}
+
+type MakeBoss = (url: string) => Boss;
+
+async function findBoss(): Promise<MakeBoss | undefined> {
+  try {
+    const path = createRequire(new URL("./peers/package.json", import.meta.url)).resolve("pg-boss");
+    const { PgBoss } = (await import(pathToFileURL(path).href)) as {
+      readonly PgBoss: new (url: string) => Boss;
+    };
+    return (url) => new PgBoss(url);
+  } catch {
+    return undefined;
+  }
+}
+
+type StartAll = (
+  ledgers: readonly Ledger[],
+  told: (id: string) => Told,
+) => readonly { stop(): Promise<void> }[];
+
+/** Messages of which nothing is read: the outbox alone. */
+function startWorkers(ledgers: readonly Ledger[], told: (id: string) => Told): ReturnType<StartAll> {
+  return ledgers.map(
+    (ledger) =>
+      new OutboxWorker({
+        ledger,
+        queue: { name: QUEUE, wants: ({ kind }) => kind === "confirmation-requested" },
+        clock: systemClock,
+        settings: { ...DEFAULT_DELIVERY_SETTINGS, concurrency: AT_ONCE },
+        sender:
+          () =>
+          async ({ seq }) =>
+            told(String(seq)),
+        onFailure: () => {},
+        onError: () => {},
+      }),
+  );
+}
+
+/** As channels get them: with the record, the question as it is now, and who votes for whom. */
+function startNotices(ledgers: readonly Ledger[], told: (id: string) => Told): ReturnType<StartAll> {
+  const channel: Channel = { name: QUEUE, tell: async ({ id }) => told(id) };
+  return ledgers.map((ledger) => startDeliveries({ ledger, channels: [channel], concurrency: AT_ONCE }));
+}
+
+/** From the journal into the outbox, and from there to somebody who answers at once. */
+async function ownRate(url: string, count: number, start: StartAll): Promise<number> {
+  const ledgers = await Promise.all(Array.from({ length: WORKERS }, () => createLedger(url)));
+  const [first] = ledgers;
+  if (first === undefined) throw new Error("There is one.");
+  try {
+    await first.outbox.channelPlace(QUEUE);
+    const engine = new Engine({ ledger: first });
+    const gated = engine.gate("pay", { requireConfirmation: true }, async () => 1);
+    const asked = Array.from({ length: count }, (_, n) => gated({}, { key: `k${n}`, by: { id: "ana" } }));
+    await Promise.all(asked);
+    const ids = new Set<string>();
+    const done = Promise.withResolvers<void>();
+    const began = performance.now();
+    const running = start(ledgers, (id) => {
+      ids.add(id);
+      if (ids.size === count) done.resolve();
+      return { ok: true };
+    });
+    await done.promise;
+    while ((await first.outbox.nextDeliveryAt(QUEUE)) !== undefined)
+      await new Promise((resolve) => setImmediate(resolve));
+    const seconds = (performance.now() - began) / 1_000;
+    await Promise.all(running.map((each) => each.stop()));
+    return count / seconds;
+  } finally {
+    await Promise.all(ledgers.map((ledger) => ledger.close()));
+  }
+}
+
+/** Without its polling interval: workers fetch and complete in a loop. Filling the queue counts, as it does for ours. */
+async function bossRate(
+  make: MakeBoss,
+  server: PostgresServer,
+  { count, ends }: { readonly count: number; readonly ends: number },
+): Promise<number> {
+  const name = databaseName();
+  await execute(server.url("postgres"), `create database ${name}`);
+  const bosses = Array.from({ length: WORKERS }, () => make(server.url(name)));
+  const [first] = bosses;
+  if (first === undefined) throw new Error("There is one.");
+  for (const boss of bosses) {
+    boss.on("error", () => {});
+    await boss.start();
+  }
+  try {
+    await first.createQueue(QUEUE);
+    const began = performance.now();
+    await first.insert(
+      QUEUE,
+      Array.from({ length: count }, (_, n) => ({ data: { seq: n } })),
+    );
+    let left = count;
+    const work = async (boss: Boss): Promise<void> => {
+      while (left > 0) {
+        const jobs = await boss.fetch(QUEUE, { batchSize: AT_ONCE });
+        if (jobs.length === 0) return;
+        const ids = jobs.map(({ id }) => id);
+        const batches = Array.from({ length: Math.ceil(ids.length / ends) }, (_, n) =>
+          ids.slice(n * ends, (n + 1) * ends),
+        );
+        await Promise.all(batches.map((batch) => boss.complete(QUEUE, batch)));
+        left -= jobs.length;
+      }
+    };
+    await Promise.all(bosses.map(work));
+    return count / ((performance.now() - began) / 1_000);
+  } finally {
+    for (const boss of bosses) await boss.stop({ graceful: false });
+  }
+}
