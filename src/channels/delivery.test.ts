@@ -518,7 +518,7 @@ describe("who tells", () => {
     await scene.until(() => channel.told.length === 6);
     await scene.until(async () => (await scene.ledger.outbox.nextDeliveryAt(channel.name)) === undefined);
     const times = channel.told.map(({ id }) => channel.told.filter((other) => other.id === id).length);
-    expect(times.toSorted()).toEqual([1, 1, 2, 2, 2, 2]);
+    expect(times.toSorted((one, other) => one - other)).toEqual([1, 1, 2, 2, 2, 2]);
     expect(errors.map(String)).toEqual(["Error: died", "Error: died"]);
   });
 
@@ -538,7 +538,7 @@ describe("who tells", () => {
     const errors: unknown[] = [];
     scene.deliver({ channels: [channel], ledger, onError: (error) => errors.push(error) });
     await scene.until(() => channel.told.length === 2 && scene.failures.length > 0);
-    expect(channel.told.map(({ about }) => about.args["to"]).toSorted()).toEqual(["a", "c"]);
+    expect(new Set(channel.told.map(({ about }) => about.args["to"]))).toEqual(new Set(["a", "c"]));
     expect(new Set(scene.failures.map(({ sequence }) => sequence))).toEqual(new Set([bad]));
     expect(errors).not.toEqual([]);
   });

@@ -170,22 +170,26 @@ export class JournalExport implements RunningSiem {
   }
 
   /** Sends a record once more that was set aside. Whatever is not accepted stays set aside: the others do not wait for it. */
-  async #sendAgain(known: KnownPlace, { seq, id, reason: before }: SetAside): Promise<Wait> {
-    const { ledger, clock } = this.#input;
-    const [record] = await ledger.journal.records({ after: seq - 1, until: seq, limit: 1 });
-    const isThere = record !== undefined && lineId(record) === id;
-    const tried = isThere ? await this.#tryOne(known, record) : undefined;
-    if (isThere && tried === undefined) return { ms: 0 };
-    const { held = known, written } = tried ?? {};
-    const { setAside: _before, ...place } = held.place;
-    if (written?.ok === true) {
-      await this.#places.move(held, { ...place, ...settledAside(held.place, { seq }) });
-      return { ms: 0 };
-    }
-    const reason = isThere ? (written?.reason ?? before) : "The journal no longer has this record.";
-    const refused = { seq, id, at: clock.now(), reason };
-    const moved = await this.#places.move(held, { ...place, ...settledAside(held.place, { seq }, refused) });
-    if (moved !== undefined) this.#report(refused);
+  async #sendAgain(known: KnownPlace, { seq, id }: SetAside): Promise<Wait> {
+    const [record] = await this.#input.ledger.journal.records({ after: seq - 1, until: seq, limit: 1 });
+    if (record === undefined || lineId(record) !== id)
+      return this.#settle(known, { seq, id, reason: "The journal no longer has this record." });
+    const tried = await this.#tryOne(known, record);
+    if (tried === undefined) return { ms: 0 };
+    const { held, written } = tried;
+    return this.#settle(held, { seq, id, ...(written.ok ? {} : { reason: written.reason }) });
+  }
+
+  /** Notes what became of a record that was sent once more; with a reason, it stays set aside. */
+  async #settle(
+    { place, ...held }: KnownPlace,
+    { seq, id, reason }: Pick<SetAside, "seq" | "id"> & { readonly reason?: string },
+  ): Promise<Wait> {
+    const refused = reason === undefined ? undefined : { seq, id, at: this.#input.clock.now(), reason };
+    const { setAside: _before, ...rest } = place;
+    const left = { ...rest, ...settledAside(place, { seq }, refused) };
+    const moved = await this.#places.move({ place, ...held }, left);
+    if (moved !== undefined && refused !== undefined) this.#report(refused);
     return { ms: 0 };
   }
 

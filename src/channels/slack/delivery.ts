@@ -28,10 +28,10 @@ import type { SlackSettings } from "./slack-options.ts";
 export async function tellSlack(parts: SlackParts, notice: Notice, signal: AbortSignal): Promise<Told> {
   const { book, settings } = parts;
   const subject = subjectOf(notice.about);
-  const known = await book.read(book.keyOf(subject));
-  const cards = Object.keys(known?.to ?? {}).filter((target) => !target.startsWith(THREAD));
+  const { to = {} } = (await book.read(book.keyOf(subject))) ?? {};
+  const cards = Object.keys(to).filter((target) => !target.startsWith(THREAD));
   // First those who have no card yet: there may not be time for all.
-  const isShown = (target: string): boolean => known?.to[target]?.state === "sent";
+  const isShown = (target: string): boolean => to[target]?.state === "sent";
   const isTold = new Set([...newTargets(settings, notice), ...cards]);
   const told = settings.people.filter(({ slack }) => isTold.has(slack));
   const { ids, held, late } = await mutedAmong(parts, notice, told.map(toChannelPrincipal));
@@ -39,14 +39,14 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
   const isDone = (target: string): boolean =>
     notice.type === "confirmation.requested"
       ? isShown(target)
-      : known?.to[`${THREAD}${target}:${notice.id}`] !== undefined;
+      : to[`${THREAD}${target}:${notice.id}`] !== undefined;
   const untold = told.filter(({ id, slack }) => !ids.has(id) && !isDone(slack));
   const digested = await tellDigests(
     telling,
     untold.map(({ slack }) => slack),
     late,
   );
-  const failures: Failure[] = [...digested.failures, ...(await renewDigests(telling, known?.to ?? {}))];
+  const failures: Failure[] = [...digested.failures, ...(await renewDigests(telling, to))];
   const muted = new Set([...ids, ...digested.ids]);
   const isNew = (target: string): boolean =>
     !isShown(target) && !muted.has(personAt(parts, target).person ?? "");
@@ -57,8 +57,14 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
     const outcome = signal.aborted ? OUT_OF_TIME : await tellTarget({ ...telling, muted }, target);
     if (!outcome.ok) failures.push(outcome);
   }
-  const shown = (await book.read(book.keyOf(subject)))?.shown ?? 0;
-  return failures.length === 0 && shown > notice.revision ? OVERTAKEN : withHeld(failures, held);
+  const isOvertaken = failures.length === 0 && (await isShownNewer(parts, notice));
+  return isOvertaken ? OVERTAKEN : withHeld(failures, held);
+}
+
+/** Was a newer state shown while this one was? */
+async function isShownNewer({ book }: SlackParts, { about, revision }: Notice): Promise<boolean> {
+  const { shown = 0 } = (await book.read(book.keyOf(subjectOf(about)))) ?? {};
+  return shown > revision;
 }
 
 // A question that is over is announced to nobody.

@@ -61,7 +61,7 @@ export class OutboxWorker {
   constructor(input: OutboxWorkerInput) {
     this.#input = input;
     this.#reader = new OutboxReader(input.ledger, input.queue);
-    this.#ends = new EndWriter(input.ledger);
+    this.#ends = new EndWriter(input);
     this.#stopped = this.#loop();
   }
 

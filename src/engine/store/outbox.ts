@@ -148,7 +148,6 @@ export class StoredOutbox implements Outbox {
   }
 
   #replace(moves: readonly Move[], how: Pick<StoreChange, "announce"> = {}): Promise<boolean> {
-    const entry = ({ id }: StoredItem, kept: Kept): Entry => entryOf(...partsOf(id), kept);
     return this.#store.change({
       ...how,
       items: moves.map(({ item: { kind, id, version }, next }) => ({
@@ -157,8 +156,10 @@ export class StoredOutbox implements Outbox {
         read: version,
         ...(next === undefined ? {} : { value: { ...next } }),
       })),
-      remove: moves.map(({ item }) => entry(item, item.value as unknown as Kept)),
-      add: moves.flatMap(({ item, next }) => (next === undefined ? [] : [entry(item, next)])),
+      remove: moves.map(({ item }) => entryOf(...partsOf(item.id), item.value as unknown as Kept)),
+      add: moves.flatMap(({ item, next }) =>
+        next === undefined ? [] : [entryOf(...partsOf(item.id), next)],
+      ),
     });
   }
 }

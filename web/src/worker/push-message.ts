@@ -20,13 +20,19 @@ export interface Waiting {
 
 /** Undefined: this is no message of ours, or one of a newer server. */
 export function readMessage(text: string): PushMessage | undefined {
-  const { notice, confirmation, call, is, count, waiting } = parse(text);
-  if (typeof notice === "string" && is === "test")
-    return { is, about: "test", notice, place: "#/notifications" };
-  if (typeof notice === "string" && is === "digest") {
-    if (typeof count !== "number" || !Array.isArray(waiting)) return undefined;
-    return { is, about: notice, notice, place: "#/", waiting: { count, ids: waiting.map(String) } };
-  }
+  const { notice, is, ...rest } = parse(text);
+  if (typeof notice !== "string") return undefined;
+  if (is === "test") return { is, about: "test", notice, place: "#/notifications" };
+  return is === "digest" ? digestOf(notice, rest) : questionOf({ notice, is, ...rest });
+}
+
+function digestOf(notice: string, { count, waiting }: Members): PushMessage | undefined {
+  if (typeof count !== "number" || !Array.isArray(waiting)) return undefined;
+  const ids = waiting.map(String);
+  return { is: "digest", about: notice, notice, place: "#/", waiting: { count, ids } };
+}
+
+function questionOf({ notice, confirmation, call, is }: Members): PushMessage | undefined {
   if (typeof notice !== "string" || (is !== "requested" && is !== "unknown" && is !== "over"))
     return undefined;
   if (typeof confirmation === "string") {
@@ -36,7 +42,11 @@ export function readMessage(text: string): PushMessage | undefined {
   return typeof call === "string" ? { is, about: call, notice, place: "#/unknown" } : undefined;
 }
 
-function parse(text: string): { readonly [member: string]: unknown } {
+interface Members {
+  readonly [member: string]: unknown;
+}
+
+function parse(text: string): Members {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? { ...value } : {};

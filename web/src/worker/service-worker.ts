@@ -55,12 +55,19 @@ async function takePush(message: PushMessage | undefined): Promise<void> {
   const data = { notice, place, ...(waiting === undefined ? {} : { waiting }) };
   const options = { ...look(body, tag), silent: isQuiet, renotify: !isQuiet, data };
   await registration.showNotification(title, options);
-  if (is === "over") {
-    for (const shown of await registration.getNotifications({ tag })) shown.close();
-    await takeFromDigests(tag);
-  }
-  if (message === undefined || is === "test") return;
-  for (const id of waiting?.ids ?? [tag]) await changeWaiting(id, is === "requested" || is === "digest");
+  if (is === "over") await takeAway(tag);
+  if (message !== undefined) await countWaiting(message);
+}
+
+/** Shows on the app's icon how many wait. */
+async function countWaiting({ is, about, waiting }: PushMessage): Promise<void> {
+  if (is === "test") return;
+  for (const id of waiting?.ids ?? [about]) await changeWaiting(id, is === "requested" || is === "digest");
+}
+
+async function takeAway(tag: string): Promise<void> {
+  for (const shown of await worker.registration.getNotifications({ tag })) shown.close();
+  await takeFromDigests(tag);
 }
 
 /** A digest that is shown counts only what still waits, and goes with the last of it. */

@@ -5,6 +5,10 @@ import type { LedgerCase } from "./subject.ts";
 
 const FAR_MS = 1_000_000;
 
+function withoutTime(all: readonly (Snapshot | undefined)[]): readonly unknown[] {
+  return all.map((one) => one && { ...one, now: 0 });
+}
+
 export const loadCases: readonly LedgerCase[] = [
   {
     name: "what time it is by the ledger's clock is known after a look, also where nothing was found",
@@ -123,8 +127,6 @@ export const loadCases: readonly LedgerCase[] = [
       }
       const targets = ["s2.a", "s1.a", "s3.a", "s1.x", "s1.b", "s2.a"].map((call) => ({ call }));
       const each = await Promise.all(targets.map((target) => ledger.load(target)));
-      const withoutTime = (all: readonly (Snapshot | undefined)[]): readonly unknown[] =>
-        all.map((one) => one && { ...one, now: 0 });
       checkEqual(withoutTime(await ledger.loadAll(targets)), withoutTime(each), "several");
       checkEqual(
         each.map((one) => one?.call?.id),
