@@ -13,7 +13,6 @@ export type {
   DocumentQuery,
   Entry,
   EntryQuery,
-  ItemChange,
   LoadedDocument,
   LogRange,
   LostQuery,
@@ -22,4 +21,4 @@ export type {
   StoreChange,
   StoreCommit,
 } from "./store.ts";
-export { type DueTake, takeItems } from "./take-due.ts";
+export { takeItems } from "./take-due.ts";

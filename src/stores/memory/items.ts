@@ -1,4 +1,4 @@
-import type { ItemChange, StoredItem } from "../../engine/index.ts";
+import type { StoreChange, StoredItem } from "../../engine/index.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { Cold, ColdRow } from "./cold.ts";
 import { compareText } from "./compare-text.ts";
@@ -40,7 +40,7 @@ export class Items {
     return this.#get(kind, id, now)?.version ?? 0;
   }
 
-  set({ kind, id, value, expiresAt, read }: ItemChange, now: number): void {
+  set({ kind, id, value, expiresAt, read }: StoreChange["items"][number], now: number): void {
     const known = this.#get(kind, id, now);
     const text = value === undefined ? undefined : textOf(value, read === undefined ? known : undefined);
     if (!this.#hot.delete(nameOf(kind, id)) && this.#someAreCold) this.#cold.run(DROP, kind, id);

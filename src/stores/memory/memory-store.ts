@@ -6,7 +6,6 @@ import {
   type Clock,
   type CommitOutcome,
   type DocumentQuery,
-  type DueTake,
   type Entry,
   type EntryQuery,
   erasedUser,
@@ -177,7 +176,7 @@ export class MemoryStore implements Store {
     return true;
   }
 
-  async takeDue(take: DueTake): Promise<readonly StoredItem[]> {
+  async takeDue(...[take]: Parameters<Store["takeDue"]>): Promise<readonly StoredItem[]> {
     this.#check();
     const { kind, value, limit } = take;
     const { now } = this;

@@ -3,7 +3,6 @@ import type {
   CheckpointRecord,
   CommitOutcome,
   DocumentQuery,
-  DueTake,
   Entry,
   EntryQuery,
   LedgerHistory,
@@ -158,7 +157,7 @@ export class PostgresStore implements Store {
     return isChanged;
   }
 
-  async takeDue(take: DueTake): Promise<readonly StoredItem[]> {
+  async takeDue(...[take]: Parameters<Store["takeDue"]>): Promise<readonly StoredItem[]> {
     const { now, taken } = await takeDue(this.#database, take);
     this.#time.observe(now);
     return taken;

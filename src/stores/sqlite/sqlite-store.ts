@@ -5,7 +5,6 @@ import type {
   Clock,
   CommitOutcome,
   DocumentQuery,
-  DueTake,
   Entry,
   EntryQuery,
   LedgerHistory,
@@ -165,7 +164,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  takeDue(take: DueTake): Promise<readonly StoredItem[]> {
+  takeDue(...[take]: Parameters<Store["takeDue"]>): Promise<readonly StoredItem[]> {
     return this.#queue.add({
       sync: true,
       announce: false,

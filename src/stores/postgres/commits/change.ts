@@ -1,4 +1,4 @@
-import { type ItemChange, type StoreChange, SUSPENSION } from "../../../engine/index.ts";
+import { type StoreChange, SUSPENSION } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { type Database, isGuardRaised } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
@@ -38,7 +38,7 @@ export async function applyChange(database: Database, change: StoreChange): Prom
   return isChanged;
 }
 
-function isSuspension({ kind, id }: ItemChange): boolean {
+function isSuspension({ kind, id }: StoreChange["items"][number]): boolean {
   return kind === SUSPENSION.kind && id === SUSPENSION.id;
 }
 

@@ -1,4 +1,4 @@
-import type { DueTake, StoredItem } from "../../../engine/index.ts";
+import type { Store, StoredItem } from "../../../engine/index.ts";
 import type { Database } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
 import { SYNCED } from "./commit-statement.ts";
@@ -41,7 +41,7 @@ from clock left join (held join moved on moved.id = held.id) on true order by mo
 /** What this takes and cannot be told, because the answer is lost, is due again when its hold ends. */
 export async function takeDue(
   database: Database,
-  { kind, value, limit, holdMs }: DueTake,
+  { kind, value, limit, holdMs }: Parameters<Store["takeDue"]>[0],
 ): Promise<{ readonly now?: number; readonly taken: readonly StoredItem[] }> {
   const rows = await database.all(TAKE, [kind, value, limit, Math.ceil(holdMs), newChangeId()]);
   return {

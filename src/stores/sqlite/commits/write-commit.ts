@@ -3,7 +3,6 @@ import {
   type CommitOutcome,
   documentText,
   eraseArchive,
-  type ItemChange,
   type SessionRenaming,
   type StoreChange,
   type StoreCommit,
@@ -167,7 +166,7 @@ function applyChange(database: Database, { items, add = [], remove = [] }: Store
   for (const item of items) applyItem(database, item, now);
 }
 
-function applyItem(database: Database, item: ItemChange, now: number): void {
+function applyItem(database: Database, item: StoreChange["items"][number], now: number): void {
   const { kind, id, value, expiresAt, read } = item;
   if (value === undefined) {
     database.run(DISCARD, [kind, id]);
