@@ -367,8 +367,11 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "SiemHooks",
     "SiemOptions",
     "SiemSettings",
+    "WhichSetAside",
     "createSiem",
+    "dropSetAside",
     "listSetAside",
+    "retrySetAside",
   ],
   "./channels/slack": ["SlackOptions", "SlackPerson", "SlackSettings", "createSlackChannel"],
   "./channels/webhook": [

@@ -125,37 +125,37 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "deliveries",
     summary: "list messages to channels that could not be delivered, and why",
-    load: () => import("./deliveries.ts").then(({ deliveries }) => deliveries),
+    load: () => import("./channels/deliveries.ts").then(({ deliveries }) => deliveries),
   },
   {
     name: "deliveries retry",
     summary: "send undelivered messages again",
-    load: () => import("./deliveries.ts").then(({ deliveriesRetry }) => deliveriesRetry),
+    load: () => import("./channels/deliveries.ts").then(({ deliveriesRetry }) => deliveriesRetry),
   },
   {
     name: "deliveries told",
     summary: "show who was told of a confirmation, by which channel",
-    load: () => import("./deliveries.ts").then(({ deliveriesTold }) => deliveriesTold),
+    load: () => import("./channels/deliveries.ts").then(({ deliveriesTold }) => deliveriesTold),
   },
   {
     name: "siem list",
     summary: "list journal records that an export's address refused",
-    load: () => import("./siem.ts").then(({ siemList }) => siemList),
+    load: () => import("./channels/siem.ts").then(({ siemList }) => siemList),
   },
   {
     name: "siem retry",
     summary: "send refused journal records to their export's address again",
-    load: () => import("./siem.ts").then(({ siemRetry }) => siemRetry),
+    load: () => import("./channels/siem.ts").then(({ siemRetry }) => siemRetry),
   },
   {
     name: "siem drop",
     summary: "forget refused journal records; they stay missing at the address",
-    load: () => import("./siem.ts").then(({ siemDrop }) => siemDrop),
+    load: () => import("./channels/siem.ts").then(({ siemDrop }) => siemDrop),
   },
   {
     name: "channels test",
     summary: "send a harmless message through every channel, and say what is wrong",
-    load: () => import("./channels.ts").then(({ channelsTest }) => channelsTest),
+    load: () => import("./channels/send-test.ts").then(({ channelsTest }) => channelsTest),
   },
   {
     name: "notices list",

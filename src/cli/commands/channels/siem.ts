@@ -4,13 +4,13 @@ import {
   listSetAside,
   retrySetAside,
   type WhichSetAside,
-} from "../../channels/siem/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
-import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
-import { absoluteTime } from "../duration.ts";
-import { EXIT } from "../exit-codes.ts";
-import { inert, type Output } from "../output.ts";
-import { withEngine } from "../wiring.ts";
+} from "../../../channels/siem/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { absoluteTime } from "../../duration.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert, type Output } from "../../output.ts";
+import { withEngine } from "../../wiring.ts";
 
 const WORDS = { names: ["<export>", "<record>"], optional: true } as const;
 

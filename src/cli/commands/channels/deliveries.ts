@@ -6,14 +6,14 @@ import {
   type PageRequest,
   type ToldPerson,
   toldPeople,
-} from "../../engine/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
-import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
-import { absoluteTime, relativeTime } from "../duration.ts";
-import { EXIT } from "../exit-codes.ts";
-import { findConfirmation, shortId } from "../find-confirmation.ts";
-import { inert, type Output } from "../output.ts";
-import { withEngine } from "../wiring.ts";
+} from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { absoluteTime, relativeTime } from "../../duration.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { findConfirmation, shortId } from "../../find-confirmation.ts";
+import { inert, type Output } from "../../output.ts";
+import { withEngine } from "../../wiring.ts";
 
 const USUAL_LIMIT = 100;
 const PAGE = 500;

@@ -1,15 +1,15 @@
-import type { Channel, Told } from "../../channels/index.ts";
-import { createPushChannel } from "../../channels/push/index.ts";
-import type { Ledger } from "../../engine/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
-import { createLedger, inspectLedger } from "../../stores/index.ts";
-import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../channels/channel-settings.ts";
-import { createChannels } from "../channels/create-channels.ts";
-import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { inert, type Output } from "../output.ts";
-import { SERVE_FLAGS, settingOf } from "../serving/serve-options.ts";
-import { ledgerUrl } from "../wiring.ts";
+import type { Channel, Told } from "../../../channels/index.ts";
+import { createPushChannel } from "../../../channels/push/index.ts";
+import type { Ledger } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { createLedger, inspectLedger } from "../../../stores/index.ts";
+import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../../channels/channel-settings.ts";
+import { createChannels } from "../../channels/create-channels.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert, type Output } from "../../output.ts";
+import { SERVE_FLAGS, settingOf } from "../../serving/serve-options.ts";
+import { ledgerUrl } from "../../wiring.ts";
 
 const MOST_MS = 30_000;
 
