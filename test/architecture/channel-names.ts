@@ -1,5 +1,5 @@
-/** What the subpaths of the channels export: a part of the lists in exports.test.ts. */
-export const CHANNEL_NAMES = {
+/** The public names of the channels, by subpath. */
+export const CHANNEL_NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./channels": [
     "Channel",
     "ChannelApprovals",

@@ -9,6 +9,7 @@
 export { type Archive, eraseArchive } from "./archive.ts";
 export { documentText, readDocumentText, type SessionDocument } from "./document.ts";
 export { DocumentLedger } from "./document-ledger.ts";
+export { takeItems } from "./outbox.ts";
 export type {
   DocumentQuery,
   Entry,
@@ -21,4 +22,3 @@ export type {
   StoreChange,
   StoreCommit,
 } from "./store.ts";
-export { takeItems } from "./take-due.ts";

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../protocol/index.ts";
 import type {
   Delivery,
   DeliveryAttempt,
@@ -8,7 +9,7 @@ import type {
 } from "../journal/index.ts";
 import type { Page, PageRequest, StoredItem } from "../ledger/index.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
-import type { Entry, Store, StoreChange } from "./store.ts";
+import type { DueTake, Entry, Store, StoreChange } from "./store.ts";
 
 const CHANNEL = "channel";
 const DELIVERY = "delivery";
@@ -209,5 +210,31 @@ function toDelivery({ id }: StoredItem, { attempt, holds, since, deadAt, error }
     since,
     ...(deadAt === undefined ? {} : { deadAt }),
     ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** What taking these items changes, and the items as they are then: for stores that do it in one step of their own. */
+export function takeItems(
+  items: readonly StoredItem[],
+  { kind, value: queue, holdMs }: DueTake,
+  now: number,
+): { readonly change: StoreChange; readonly taken: readonly StoredItem[] } {
+  const nextAt = Math.ceil(now + holdMs);
+  const taken = items.map((item) => {
+    const value = item.value as JsonObject;
+    return {
+      ...item,
+      version: item.version + 1,
+      value: { ...value, attempt: Number(value["attempt"]) + 1, nextAt },
+    };
+  });
+  const entry = (id: string, sort: number): Entry => ({ facet: kind, value: queue, sort, id });
+  return {
+    taken,
+    change: {
+      items: taken.map(({ id, value, version }) => ({ kind, id, value, read: version - 1 })),
+      remove: items.map(({ id, value }) => entry(id, Number((value as JsonObject)["nextAt"]))),
+      add: taken.map(({ id }) => entry(id, nextAt)),
+    },
   };
 }

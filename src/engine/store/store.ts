@@ -14,7 +14,6 @@ import type {
 import type { Usage } from "../questions/index.ts";
 import type { Archive } from "./archive.ts";
 import type { SessionDocument } from "./document.ts";
-import type { DueTake } from "./take-due.ts";
 
 /** A session's document, as it was at one version. */
 export interface LoadedDocument {
@@ -76,6 +75,19 @@ export interface StoreChange {
   readonly announce?: true;
   readonly add?: readonly Entry[];
   readonly remove?: readonly Entry[];
+}
+
+/**
+ * How many items of a queue to take, and for how long. The queue's entries have the items' kind as facet, the items' ids,
+ * and as `sort` when the item is due. An item's value says the same time as `nextAt`, and how often it was taken as
+ * `attempt`.
+ */
+export interface DueTake {
+  readonly kind: string;
+  /** The value of its entries. */
+  readonly value: string;
+  readonly limit: number;
+  readonly holdMs: number;
 }
 
 /** Everything that one commit changes. It becomes true at one moment, or not at all. */
