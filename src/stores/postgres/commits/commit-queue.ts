@@ -1,4 +1,4 @@
-import type { CommitOutcome, ItemChange, StoreCommit } from "../../../engine/index.ts";
+import type { CommitOutcome, StoreCommit, StoredItem } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { type Database, isGuardRaised } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
@@ -193,7 +193,7 @@ class Taken {
     return isFree;
   }
 
-  #use({ kind, id }: Pick<ItemChange, "kind" | "id">, use: Use): boolean {
+  #use({ kind, id }: Pick<StoredItem, "kind" | "id">, use: Use): boolean {
     const item = `${kind}\n${id}`;
     const known = this.#items.get(item);
     const isShared = use !== "alone" && known === use;
