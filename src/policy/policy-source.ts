@@ -30,7 +30,12 @@ export function toPolicySource(file: PolicyFile): PolicySource {
     judge: (call) => {
       resetLoops();
       const facts = factsOf(call, zone);
-      const judged = { call, facts, read: new ReadFacts(call, facts) };
+      let read: ReadFacts | undefined;
+      const readFacts = (): ReadFacts => {
+        read ??= new ReadFacts(call, facts);
+        return read;
+      };
+      const judged = { call, facts, readFacts };
       const verdicts: PolicyVerdict[] = [];
       for (const rule of index.about(call)) {
         const verdict = verdictOf(rule, judged);

@@ -17,6 +17,13 @@ interface IndexedRule {
 
 const MOST_KEPT = 1_000;
 
+/** The rules that fit some names. */
+interface Place {
+  readonly rules: readonly IndexedRule[];
+  /** All of them, if nothing but names decides whether they are about a call. */
+  readonly plain: readonly ReadyRule[] | undefined;
+}
+
 /** The names by which rules are found. */
 interface Names {
   readonly tool: string;
@@ -31,9 +38,9 @@ interface Names {
  */
 export class RuleIndex {
   readonly #rules: readonly IndexedRule[];
-  readonly #kept = new Map<string, readonly IndexedRule[]>();
+  readonly #kept = new Map<string, Place>();
   /** A call is judged when it is asked about, and again when it starts. */
-  #last: (Names & { readonly found: readonly IndexedRule[] }) | undefined;
+  #last: (Names & { readonly found: Place }) | undefined;
 
   constructor(rules: readonly PolicyRule[]) {
     this.#rules = rules.map(toIndexed);
@@ -41,13 +48,15 @@ export class RuleIndex {
 
   /** The rules that are about this call, in the file's order. */
   about(call: PolicyCall): readonly ReadyRule[] {
+    const { rules, plain } = this.#places(call);
+    if (plain !== undefined) return plain;
     const found: ReadyRule[] = [];
-    for (const { ready, user } of this.#places(call))
+    for (const { ready, user } of rules)
       if (isAboutUser(ready.rule, user, call) && isAnnotated(ready.rule, call)) found.push(ready);
     return found;
   }
 
-  #places(call: PolicyCall): readonly IndexedRule[] {
+  #places(call: PolicyCall): Place {
     const { tool, app, agent } = call;
     const server = serverOf(call);
     const last = this.#last;
@@ -58,18 +67,23 @@ export class RuleIndex {
     return found;
   }
 
-  #find({ tool, app, agent, server }: Names): readonly IndexedRule[] {
+  #find({ tool, app, agent, server }: Names): Place {
     const key = JSON.stringify([tool, app, agent, server]);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
-    const found = this.#rules.filter(
+    const rules = this.#rules.filter(
       (one) => one.tool(tool) && one.app(app) && one.agent(agent) && one.server(server),
     );
+    const found = { rules, plain: rules.every(isPlain) ? rules.map(({ ready }) => ready) : undefined };
     // A stranger can make up names, so what is kept is limited.
     if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
     this.#kept.set(key, found);
     return found;
   }
+}
+
+function isPlain({ ready: { rule } }: IndexedRule): boolean {
+  return rule.match.user === undefined && rule.match.annotations === undefined;
 }
 
 // No server has an empty name.

@@ -48,7 +48,8 @@ function termsOf({
 export interface JudgedCall {
   readonly call: PolicyCall;
   readonly facts: CallFacts;
-  readonly read: ReadFacts;
+  /** Only what applies is recorded, so it is made when it is needed. */
+  readonly readFacts: () => ReadFacts;
 }
 
 /** What a rule that is about the call says about it; undefined if its conditions do not hold. */
@@ -58,7 +59,7 @@ export function verdictOf(
 ): PolicyVerdict | undefined {
   const applied = appliesTo(rule, judged.facts);
   if (applied === undefined) return undefined;
-  const facts = reads.length === 0 ? {} : { facts: judged.read.at(reads) };
+  const facts = reads.length === 0 ? {} : { facts: judged.readFacts().at(reads) };
   if (rule.outcome !== "confirm") return { ...verdict, ...facts, ...reasonOf(verdict, applied) };
   return {
     ...verdict,

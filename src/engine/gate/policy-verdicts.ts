@@ -71,20 +71,18 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
   return why === reason ? verdict : { ...verdict, reason: why };
 }
 
-const TERMS = [
-  "approvers",
-  "requirements",
-  "escalate",
-  "denials",
-  "expiresInMs",
-  "amendable",
-  "grants",
-  "notify",
-] as const satisfies readonly (keyof PolicyVerdict)[];
-
-/** Without terms, none can be odd. */
+/** Without terms, none can be odd. One by one: this runs for every call. */
 function isBare(verdict: PolicyVerdict): boolean {
-  return TERMS.every((term) => verdict[term] === undefined);
+  return (
+    verdict.approvers === undefined &&
+    verdict.requirements === undefined &&
+    verdict.escalate === undefined &&
+    verdict.denials === undefined &&
+    verdict.expiresInMs === undefined &&
+    verdict.amendable === undefined &&
+    verdict.grants === undefined &&
+    verdict.notify === undefined
+  );
 }
 
 // Other approvers would be people whom the rule did not name, and without approvers the card would wait forever.
