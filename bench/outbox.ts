@@ -11,6 +11,7 @@ import {
 } from "../src/engine/index.ts";
 import { createLedger } from "../src/stores/index.ts";
 import { databaseName, execute, PostgresServer } from "../test/support/postgres/server.ts";
+import { costBetween, serverCost } from "./load/server-cost.ts";
 import type { Options } from "./options.ts";
 import { emptyLedger } from "./postgres.ts";
 import type { Report } from "./report.ts";
@@ -44,37 +45,88 @@ export async function measureOutbox(options: Options, folder: string, report: Re
   const count = options.quick ? 500 : 2_000;
   const rounds = options.quick ? 3 : 7;
   const server = await PostgresServer.start([], folder);
-  const ways: { readonly [name: string]: () => Promise<number> } = {
-    "outbox, empty messages": async () => ownRate(await emptyLedger(server), count, startWorkers),
-    "outbox, notices of questions": async () => ownRate(await emptyLedger(server), count, startNotices),
-    "pg-boss, each job completed by itself": () => bossRate(load, server, { count, ends: 1 }),
-    "pg-boss, 16 jobs completed at once": () => bossRate(load, server, { count, ends: AT_ONCE }),
+  const ways: { readonly [name: string]: () => Promise<Used> } = {
+    "outbox, empty messages": () => ownUse(server, count, startWorkers),
+    "outbox, notices of questions": () => ownUse(server, count, startNotices),
+    "pg-boss, each job completed by itself": () => bossUse(load, server, { count, ends: 1 }),
+    "pg-boss, 16 jobs completed at once": () => bossUse(load, server, { count, ends: AT_ONCE }),
   };
-  const rates = new Map(Object.keys(ways).map((name) => [name, [] as number[]]));
+  const used = new Map(Object.keys(ways).map((name) => [name, [] as Used[]]));
   try {
     for (let round = 0; round < rounds; round += 1)
       for (const [name, measure] of Object.entries(ways)) {
-        const rate = await measure();
-        rates.get(name)?.push(rate);
-        report.progress(`outbox: round ${round + 1} of ${rounds}: ${name}: ${Math.round(rate)} a second`);
+        const one = await measure();
+        used.get(name)?.push(one);
+        report.progress(`outbox: round ${round + 1} of ${rounds}: ${name}: ${Math.round(one.rate)} a second`);
       }
   } finally {
     await server.stop();
   }
-  const [empty = [], , single = [], batches = []] = [...rates.values()];
+  reportUse(report, { claim, used, count });
+}
+
+/** What handling messages took. */
+interface Used {
+  /** A second. */
+  readonly rate: number;
+  /** Of our process and of the server, in milliseconds for each message. */
+  readonly cpu: number;
+  readonly transactions: number;
+}
+
+function reportUse(
+  report: Report,
+  {
+    claim,
+    used,
+    count,
+  }: { readonly claim: string; readonly used: ReadonlyMap<string, readonly Used[]>; readonly count: number },
+): void {
+  const [empty = [], , single = [], batches = []] = [...used.values()];
+  const rates = (all: readonly Used[]): readonly number[] => all.map(({ rate }) => rate);
+  const cpu = (all: readonly Used[]): readonly number[] => all.map((one) => one.cpu);
   // The same on both sides: nothing is read for a message, and each ends by itself.
-  const ratio = pairedRatio(empty, single);
+  const ratio = pairedRatio(rates(empty), rates(single));
   report.goal(claim, ratio.toFixed(2), ratio >= 1 ? "met" : "missed");
   report.table(
     `Outbox on PostgreSQL, ${count} messages, ${WORKERS} workers`,
-    ["what", "messages a second", "of pg-boss", "of pg-boss, 16 at once"],
-    [...rates].map(([name, found]) => [
+    [
+      "what",
+      "messages a second",
+      "of pg-boss",
+      "of pg-boss, 16 at once",
+      "CPU ms",
+      "of pg-boss",
+      "transactions",
+    ],
+    [...used].map(([name, found]) => [
       name,
-      Math.round(median(found)).toLocaleString("en"),
-      pairedRatio(found, single).toFixed(2),
-      pairedRatio(found, batches).toFixed(2),
+      Math.round(median(rates(found))).toLocaleString("en"),
+      pairedRatio(rates(found), rates(single)).toFixed(2),
+      pairedRatio(rates(found), rates(batches)).toFixed(2),
+      median(cpu(found)).toFixed(2),
+      pairedRatio(cpu(found), cpu(single)).toFixed(2),
+      median(found.map(({ transactions }) => transactions)).toFixed(2),
     ]),
   );
+}
+
+/** Call it when the work begins, and what it returns when all is done. */
+async function beginUse(server: PostgresServer): Promise<(count: number) => Promise<Used>> {
+  const url = server.url("postgres");
+  const before = await serverCost(url);
+  const own = process.cpuUsage();
+  const began = performance.now();
+  return async (count) => {
+    const seconds = (performance.now() - began) / 1_000;
+    const { user, system } = process.cpuUsage(own);
+    const cost = costBetween(before, await serverCost(url));
+    return {
+      rate: count / seconds,
+      cpu: ((cost.seconds ?? Number.NaN) * 1_000 + (user + system) / 1_000) / count,
+      transactions: cost.transactions / count,
+    };
+  };
 }
 
 type MakeBoss = (url: string) => Boss;
@@ -122,7 +174,8 @@ function startNotices(ledgers: readonly Ledger[], told: (id: string) => Told): R
 }
 
 /** From the journal into the outbox, and from there to somebody who answers at once. */
-async function ownRate(url: string, count: number, start: StartAll): Promise<number> {
+async function ownUse(server: PostgresServer, count: number, start: StartAll): Promise<Used> {
+  const url = await emptyLedger(server);
   const ledgers = await Promise.all(Array.from({ length: WORKERS }, () => createLedger(url)));
   const [first] = ledgers;
   if (first === undefined) throw new Error("There is one.");
@@ -136,7 +189,7 @@ async function ownRate(url: string, count: number, start: StartAll): Promise<num
     }
     const ids = new Set<string>();
     const done = Promise.withResolvers<void>();
-    const began = performance.now();
+    const end = await beginUse(server);
     const running = start(ledgers, (id) => {
       ids.add(id);
       if (ids.size === count) done.resolve();
@@ -145,20 +198,20 @@ async function ownRate(url: string, count: number, start: StartAll): Promise<num
     await done.promise;
     while ((await first.outbox.nextDeliveryAt(QUEUE)) !== undefined)
       await new Promise((resolve) => setImmediate(resolve));
-    const seconds = (performance.now() - began) / 1_000;
+    const used = await end(count);
     await Promise.all(running.map((each) => each.stop()));
-    return count / seconds;
+    return used;
   } finally {
     await Promise.all(ledgers.map((ledger) => ledger.close()));
   }
 }
 
 /** Without its polling interval: workers fetch and complete in a loop. Filling the queue counts, as it does for ours. */
-async function bossRate(
+async function bossUse(
   make: MakeBoss,
   server: PostgresServer,
   { count, ends }: { readonly count: number; readonly ends: number },
-): Promise<number> {
+): Promise<Used> {
   const name = databaseName();
   await execute(server.url("postgres"), `create database ${name}`);
   const bosses = Array.from({ length: WORKERS }, () => make(server.url(name)));
@@ -170,7 +223,7 @@ async function bossRate(
   }
   try {
     await first.createQueue(QUEUE);
-    const began = performance.now();
+    const end = await beginUse(server);
     await first.insert(
       QUEUE,
       Array.from({ length: count }, (_, n) => ({ data: { seq: n } })),
@@ -189,7 +242,7 @@ async function bossRate(
       }
     };
     await Promise.all(bosses.map(work));
-    return count / ((performance.now() - began) / 1_000);
+    return await end(count);
   } finally {
     for (const boss of bosses) await boss.stop({ graceful: false });
   }

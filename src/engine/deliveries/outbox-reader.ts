@@ -2,7 +2,9 @@ import { commitsBetween, type JournalPlace, recordsAfter } from "../journal/inde
 import type { JournalRecord, Ledger } from "../ledger/index.ts";
 
 // A record may have a megabyte of arguments.
-const PAGE = 50;
+const PAGE: PageSize = { limit: 50 };
+// Where there are more than a page. One that is cut short by its bytes is not the last: only an empty one is.
+const NEXT_PAGE: PageSize = { limit: 200, bytes: 4_000_000 };
 // After this many records without news the position is stored anyway, so that the next process does not read them
 // again.
 const FAR = 10_000;
@@ -12,6 +14,11 @@ export interface Queue {
   /** Identifies it in the ledger; a new name starts at the journal's end. */
   readonly name: string;
   readonly wants: (record: JournalRecord) => boolean | Promise<boolean>;
+}
+
+interface PageSize {
+  readonly limit: number;
+  readonly bytes?: number;
 }
 
 /** `refused`: another process has moved the place, so nothing was written. */
@@ -38,19 +45,18 @@ export class OutboxReader {
   async enqueueNew(): Promise<boolean> {
     let next: Next = "more";
     // What is known from earlier may be behind. What was read now and is refused is somebody's who enqueues now.
-    let isFresh = false;
-    while (next !== "done") {
-      isFresh = this.#place === undefined;
-      next = await this.#enqueuePage();
+    for (let page = PAGE; next !== "done"; page = NEXT_PAGE) {
+      const isFresh = this.#place === undefined;
+      next = await this.#enqueuePage(page);
       if (next === "refused" && isFresh) return false;
     }
     return true;
   }
 
-  async #enqueuePage(): Promise<Next> {
+  async #enqueuePage(page: PageSize): Promise<Next> {
     this.#place ??= await this.#ledger.outbox.channelPlace(this.#queue.name);
     const from = this.#place;
-    const records = await this.#readAfter(from);
+    const records = await this.#readAfter(from, page);
     if (records === undefined) {
       this.#forget();
       return "more";
@@ -71,14 +77,14 @@ export class OutboxReader {
       this.#place = last.seq;
     }
     this.#last = last;
-    return records.length >= PAGE ? "more" : "done";
+    return page.bytes !== undefined || records.length >= page.limit ? "more" : "done";
   }
 
   /** What is new; undefined where the last record is not the one that was read. */
-  async #readAfter(place: number): Promise<readonly JournalRecord[] | undefined> {
+  async #readAfter(place: number, page: PageSize): Promise<readonly JournalRecord[] | undefined> {
     const last = this.#last;
     const from = last === undefined || last.seq < place ? { seq: place } : last;
-    return recordsAfter(this.#ledger, from, { limit: PAGE });
+    return recordsAfter(this.#ledger, from, page);
   }
 
   #forget(): void {

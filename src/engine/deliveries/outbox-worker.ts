@@ -46,6 +46,8 @@ export class OutboxWorker {
   readonly #reader: OutboxReader;
   readonly #ends: EndWriter;
   readonly #sending = new Set<Promise<void>>();
+  /** Sent, and not yet noted: meanwhile the next ones are sent. */
+  readonly #noting = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   /** Ends what is being sent, once stopping has taken long enough. */
   readonly #hurry = new AbortController();
@@ -68,7 +70,7 @@ export class OutboxWorker {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#stopped;
-    const sent = Promise.all(this.#sending);
+    const sent = Promise.all(this.#sending).then(() => Promise.all(this.#noting));
     const done = new AbortController();
     const grace = this.#input.clock.sleep(STOP_GRACE_MS, done.signal).then(() => this.#hurry.abort());
     await sent;
@@ -127,9 +129,11 @@ export class OutboxWorker {
     }
   }
 
-  /** How many more may be sent at once. After a failure only one, as a test. */
+  /** How many more may be sent at once. After a failure only one, as a test. As many again may wait to be noted. */
   #free(): number {
-    return (this.#failures > 0 ? 1 : this.#input.settings.concurrency) - this.#sending.size;
+    const { concurrency } = this.#input.settings;
+    const most = this.#failures > 0 ? 1 : concurrency;
+    return Math.min(most - this.#sending.size, 2 * concurrency - this.#sending.size - this.#noting.size);
   }
 
   async #untilNext(): Promise<number> {
@@ -143,17 +147,28 @@ export class OutboxWorker {
   }
 
   async #send(delivery: Delivery, send: Send): Promise<void> {
-    const { ledger, settings, onFailure } = this.#input;
+    const { ledger, settings, onError } = this.#input;
     const told = await this.#tell(delivery, send);
     const end: DeliveryEnd =
       !told.ok && this.#hurry.signal.aborted
         ? { as: "postponed", forMs: 0, error: told.reason }
         : toEnd(told, delivery, { settings, now: ledger.now });
-    await this.#ends.write(delivery, end);
     this.#pace(told);
+    const noting = this.#note(delivery, told, end)
+      .catch(onError)
+      .finally(() => {
+        this.#noting.delete(noting);
+        this.#hasRoom = true;
+        this.#wake.abort();
+      });
+    this.#noting.add(noting);
+  }
+
+  async #note(delivery: Delivery, told: Told, end: DeliveryEnd): Promise<void> {
+    await this.#ends.write(delivery, end);
     if (told.ok || told.isHeld) return;
     const { channel, seq: sequence, attempt } = delivery;
-    onFailure({ channel, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
+    this.#input.onFailure({ channel, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
   }
 
   async #tell(delivery: Delivery, send: Send): Promise<Told> {

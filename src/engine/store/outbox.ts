@@ -57,10 +57,14 @@ export class StoredOutbox implements Outbox {
   }
 
   async enqueue({ channel, from, to, seqs }: Parameters<Outbox["enqueue"]>[0]): Promise<boolean> {
-    const known = await this.#channel(channel);
+    const found = await this.#store.items([
+      { kind: CHANNEL, id: channel },
+      ...seqs.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq) })),
+    ]);
+    const known = found.find(({ kind }) => kind === CHANNEL);
     if (known?.value !== from) return false;
     const now = this.#store.now;
-    const present = new Set((await this.#deliveries(channel, seqs)).map(({ id }) => id));
+    const present = new Set(found.filter(({ kind }) => kind === DELIVERY).map(({ id }) => id));
     const news = seqs.filter((seq) => !present.has(idOf(channel, seq)));
     const kept: Kept = { attempt: 0, since: now, nextAt: now };
     return this.#store.change({
