@@ -41,7 +41,7 @@ export function toPage(results: PeerResults, ownResults: string, adapters: strin
     ownResults.replace(/^# .*\n+/, "").replaceAll(/^## /gm, "### "),
     "## Inside other frameworks",
     "",
-    "What our gate costs inside other frameworks. Made by `npm run bench:adapters`.",
+    "What our gate costs inside other frameworks. Made by `npm run bench:adapters`. An ungated tool is the framework's own object with every adapter but the ADK's, so that nothing is added to it. A gated cycle makes five writes, as the Runner's does: the key, and four commits (question, decision, claim, result). It reads nine to seventeen times, the Runner twice.",
     "",
     `<!-- adapters -->\n${adapters}<!-- /adapters -->\n`,
   ].join("\n");
