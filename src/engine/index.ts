@@ -91,6 +91,7 @@ export {
   type Settlement,
   type SettlementInput,
   type StoredRefusal,
+  staleness,
   type Tried,
   type UsedUp,
   type VoteWithdrawn,

@@ -20,9 +20,10 @@ export interface RequestBindings {
   readonly takesEncoded?: boolean;
   /**
    * Takes one of the requests that all callers together may send, in the kind that this request is of; returns the
-   * milliseconds until there is one, or 0. Whoever has not logged in takes none from those who have.
+   * milliseconds until there is one, or 0. Whoever has not logged in takes none from those who have, nor from the entries of
+   * channels.
    */
-  readonly takeShared?: (isKnown: boolean) => number;
+  readonly takeShared?: (sender: "known" | "channel" | "stranger") => number;
 }
 
 /** Hono's type of the context that our routes get. */

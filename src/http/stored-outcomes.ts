@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { judgeOnce, type Ledger, type StoredRefusal, type UsedUp } from "../engine/index.ts";
-import { CountersignError } from "../protocol/index.ts";
+import { judgeOnce, type Ledger, type StoredRefusal, type UsedUp, valueDigest } from "../engine/index.ts";
+import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
 import { idempotencyId, idempotencyKey, keyExpiresAt } from "./idempotency.ts";
 import { statusOf } from "./problems.ts";
@@ -19,12 +19,16 @@ interface Judged {
 export class StoredOutcomes {
   readonly #context: Context<HttpEnv>;
   readonly #ledger: Ledger;
-  readonly #route: string;
+  readonly #request: { readonly route: string; readonly said: JsonValue };
 
-  constructor(context: Context<HttpEnv>, ledger: Ledger, route: string) {
+  constructor(
+    context: Context<HttpEnv>,
+    ledger: Ledger,
+    request: { readonly route: string; readonly said: JsonValue },
+  ) {
     this.#context = context;
     this.#ledger = ledger;
-    this.#route = route;
+    this.#request = request;
   }
 
   /**
@@ -37,7 +41,10 @@ export class StoredOutcomes {
   ): Promise<T> {
     const key = idempotencyKey(this.#context);
     if (key === undefined) return judge();
-    const id = idempotencyId(this.#context.get("principal"), this.#route, key, String(place));
+    const { route, said } = this.#request;
+    // By its content too: the key is free for another request before this is forgotten.
+    const digest = valueDigest(this.#ledger.digestKey, said);
+    const id = idempotencyId(this.#context.get("principal"), route, key, String(place), digest);
     const judged = await judgeOnce<T>(
       this.#ledger,
       { id, expiresAt: keyExpiresAt() },
@@ -49,10 +56,11 @@ export class StoredOutcomes {
   }
 }
 
-// A temporary error is not a refusal.
+// What passes is not a refusal.
 function toRefusal(error: unknown): StoredRefusal {
   const status = statusOf(error);
   if (!CountersignError.isInstance(error) || status >= 500 || status === 429) throw error;
+  if (error.code === "suspended") throw error;
   const { code, message, details } = error;
   return { ok: false, code, message, details: { ...details } };
 }

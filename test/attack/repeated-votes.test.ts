@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { resumeLedger, suspendLedger } from "../../src/engine/index.ts";
 import { createApp } from "../../src/http/index.ts";
 import {
   Agent,
@@ -48,7 +49,7 @@ async function open(ledger: Ledger | string): Promise<Site> {
     authenticate: (request) => ({ id: request.headers.get("x-as") ?? "", scopes }),
   });
   let [asks, runs] = [0, 0];
-  const pay = engine.gate("pay", { requireConfirmation: true }, async () => ++runs);
+  const pay = engine.gate("pay", { requireConfirmation: true, amendable: true }, async () => ++runs);
   return {
     engine,
     runs: () => runs,
@@ -142,6 +143,38 @@ describe.each(["memory", "sqlite"])("a request of /v1 that comes again with its 
     const answers = await Promise.all([1, 2, 3, 4].map(() => post("ana", path, yes, "k1")));
     for (const one of answers) expect(one).toMatchObject({ id, votes: [{ by: { id: "ana" } }] });
     expect(await votes(id)).toEqual(["ana approves"]);
+  });
+
+  test("gets the question in whose place its vote stands, if it changed the arguments", async () => {
+    const { ask, post } = await site();
+    const path = `/v1/confirmations/${await ask()}/decision`;
+    const body = { ...yes, args: { amount: 1 } };
+    const first = await post("ana", path, body, "k1");
+    expect(first).toMatchObject({ status: "requested", votes: [{ by: { id: "ana" } }] });
+    expect(await post("ana", path, body, "k1")).toEqual(first);
+  });
+
+  test("is judged if it was refused only because the ledger was suspended", async () => {
+    const { engine, ask, post, votes } = await site();
+    const [id, other] = [await ask(), await ask()];
+    const path = `/v1/confirmations/${id}/decision`;
+    await post("bob", path, yes, "k0");
+    await suspendLedger(engine.ledger.items, {});
+    expect(await post("ana", path, yes, "k1")).toMatchObject({ code: "suspended" });
+    await resumeLedger(engine.ledger.items);
+    expect((await post("ana", path, yes, "k1"))["status"]).not.toBe("requested");
+    expect(await votes(other)).toEqual([]);
+  });
+
+  test("with another body is another request, once the key is free again", async () => {
+    const { engine, ask, post, votes } = await site();
+    const [one, other] = [await ask(), await ask()];
+    const decide = (id: string) => post("ana", "/v1/decisions", { decisions: [{ id, ...yes }] }, "k1");
+    await decide(one);
+    for (const item of (await engine.ledger.items.list("idempotency")).items)
+      await engine.ledger.items.remove(item);
+    await decide(other);
+    expect([await votes(one), await votes(other)]).toEqual([["ana approves"], ["ana approves"]]);
   });
 
   test("does not make a revoked delegation again", async () => {

@@ -5,6 +5,7 @@ import {
   isAnybody,
   mayDecide,
   type Principal,
+  staleness,
 } from "../../engine/index.ts";
 import type { ErrorCode } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
@@ -65,7 +66,7 @@ export async function noteRefusals(
 
 /** Why a decision would be refused, checked before the message is accepted; undefined if it would not. */
 export async function complaintAbout(
-  { confirmed, payload }: DecisionInput,
+  decision: DecisionInput,
   { confirmation, call }: ConfirmationWithCall,
   {
     engine,
@@ -80,6 +81,9 @@ export async function complaintAbout(
   if (expiresAt !== undefined && expiresAt <= now) {
     return { code: "expired", message: `The deadline of ${id} has passed. Nothing was decided.` };
   }
+  const stale = staleness(confirmation, decision);
+  if (stale !== undefined) return { code: "stale-version", message: `${id}: ${stale} Nothing was decided.` };
+  const { confirmed, payload } = decision;
   const judged = confirmed
     ? await engine.decisions.judgePayload({ confirmation, call }, payload)
     : { ok: true as const };

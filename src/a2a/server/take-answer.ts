@@ -44,12 +44,14 @@ export async function takeAnswer(
   }
   const id = keyOf(view, principal, messageId);
   const known = await ledger.items.get(KIND, id);
-  const key = { id, expiresAt: view.now + KEY_KNOWN_MS };
+  const expiresAt = view.now + KEY_KNOWN_MS;
+  // By the message's content too: its id is free for another one before this is forgotten.
+  const key = { id: `${id}.${digest}`, expiresAt };
   if (known !== undefined) return commit(engine, rememberedIn(known, digest), { by: principal, key });
   const decisions = readAnswer(answer, { open: view.open, shown: await shownIn(ledger, view.ref) });
   await check(engine, view, { decisions, principal });
   const value = { digest, decisions: decisions.map((decision) => ({ ...decision })) };
-  const isFirst = await ledger.items.put({ kind: KIND, ...key, value }, 0);
+  const isFirst = await ledger.items.put({ kind: KIND, id, value, expiresAt }, 0);
   return commit(engine, isFirst ? decisions : await remembered(ledger, id, digest), { by: principal, key });
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isJsonObject } from "../../protocol/index.ts";
 import type { AvailableInput } from "./host-types.ts";
 
@@ -12,8 +13,11 @@ export class SentInputs {
   readonly #inputs = new Map<string, unknown>();
 
   keep({ toolCallId, input }: AvailableInput): void {
+    const sent = withoutResumeData(input);
+    const isOther = this.#inputs.has(toolCallId) && !isDeepStrictEqual(this.#inputs.get(toolCallId), sent);
     this.#inputs.delete(toolCallId);
-    this.#inputs.set(toolCallId, withoutResumeData(input));
+    // Two runs have used this id: what was sent in which of them is not known.
+    this.#inputs.set(toolCallId, isOther ? undefined : sent);
     const [oldest] = this.#inputs.keys();
     if (this.#inputs.size > MOST && oldest !== undefined) this.#inputs.delete(oldest);
   }

@@ -269,14 +269,14 @@ export class Executions {
     }
   }
 
-  /** The frame as it is now, once the ledger answers, if this process still is to take the same step. */
-  async #ourStep({ id, agent, owner, turn }: FrameRecord): Promise<FrameRecord | undefined> {
+  /** The frame as it is now, once the ledger answers, if this process still has to step it and nothing else here does. */
+  async #ourStep({ id, agent, owner }: FrameRecord): Promise<FrameRecord | undefined> {
     const { frame } =
       (await retryUntilStored(this.#parts, {
         what: `read the step of ${agent} (${id})`,
         store: () => this.#parts.ledger.load({ frame: id }),
       })) ?? {};
-    const isOurs = frame?.status === "stepping" && frame.owner === owner && frame.turn === turn;
+    const isOurs = frame?.status === "stepping" && frame.owner === owner && this.#atWork.get(id) === 1;
     return isOurs ? frame : undefined;
   }
 

@@ -5,6 +5,7 @@
  * different decision is always refused.
  */
 
+export { staleness } from "./decide.ts";
 export {
   type Decided,
   type Decider,

@@ -35,10 +35,11 @@ export async function decideOne(
   const seen = await permitted(site, input.id, principal);
   const { session, call } = seen;
   const route = `/v1/confirmations/${about.id}/decision`;
-  await bindKey(context, ledger, { principal, route, said: { ...input } });
-  const subject = await new StoredOutcomes(context, ledger, route).judgeOnce<Decided>(0, {
+  const said = { ...input };
+  await bindKey(context, ledger, { principal, route, said });
+  const subject = await new StoredOutcomes(context, ledger, { route, said }).judgeOnce<Decided>(0, {
     judge: (uses) => commit(site, input, { principal, seen, uses }),
-    again: async () => ({ ok: true, repeated: true, ...(await permitted(site, input.id, principal)) }),
+    again: () => decidedBefore(site, input.id, principal),
   });
   const counting = await site.counting(call.app);
   const decided = show(subject, principal, counting);
@@ -73,13 +74,12 @@ export async function decideMany(
   const ledger = await site.ledger();
   const route = "/v1/decisions";
   await bindKey(context, ledger, { principal, route, said });
-  const outcomes = new StoredOutcomes(context, ledger, route);
+  const outcomes = new StoredOutcomes(context, ledger, { route, said });
   const entries: DecisionEntry[] = [];
   for (const [place, input] of inputs.entries()) {
-    const seen = (): Promise<Seen> => permitted(site, input.id, principal);
     const judge = async (uses?: UsedUp): Promise<Decided> =>
-      commit(site, input, { principal, seen: await seen(), uses });
-    const again = async (): Promise<Decided> => ({ ok: true, repeated: true, ...(await seen()) });
+      commit(site, input, { principal, seen: await permitted(site, input.id, principal), uses });
+    const again = (): Promise<Decided> => decidedBefore(site, input.id, principal);
     entries.push(
       await entryOf(site, { input, principal }, () => outcomes.judgeOnce(place, { judge, again })),
     );
@@ -102,6 +102,15 @@ async function entryOf(
     if (status >= 500) site.log.error({ err: error, confirmation: input.id }, "a decision failed");
     return { id: input.id, status, problem: clientProblem(error, status) };
   }
+}
+
+/** What a request decided, as it is now: if its vote changed the arguments, the question that took its place. */
+async function decidedBefore(site: Site, id: string, principal: Principal): Promise<Decided> {
+  const seen = await permitted(site, id, principal);
+  const { confirmation, call } = seen;
+  const next = call.confirmation;
+  const isReplaced = confirmation.status === "cancelled" && next !== undefined && next !== id;
+  return { ok: true, repeated: true, ...(isReplaced ? await permitted(site, next, principal) : seen) };
 }
 
 /** The confirmation, if the principal may see it and decide here; an attempt without that right is journalled. */

@@ -27,13 +27,16 @@ export async function withdrawOwnVote(
   const engine = await site.engine((await seen()).confirmation.app);
   const route = `/v1/confirmations/${id}/vote-withdrawal`;
   await bindKey(context, ledger, { principal, route, said: {} });
-  const withdrawn = await new StoredOutcomes(context, ledger, route).judgeOnce<VoteWithdrawn>(0, {
-    judge: async (uses) => {
-      const outcome = await engine.decisions.withdrawVote(id, { by: principal, via: VIA }, uses);
-      if (outcome.ok) return outcome;
-      throw toError(outcome);
+  const withdrawn = await new StoredOutcomes(context, ledger, { route, said: {} }).judgeOnce<VoteWithdrawn>(
+    0,
+    {
+      judge: async (uses) => {
+        const outcome = await engine.decisions.withdrawVote(id, { by: principal, via: VIA }, uses);
+        if (outcome.ok) return outcome;
+        throw toError(outcome);
+      },
+      again: async () => ({ ok: true, repeated: true, ...(await seen()) }),
     },
-    again: async () => ({ ok: true, repeated: true, ...(await seen()) }),
-  });
+  );
   return show(withdrawn, principal, await engine.counting());
 }

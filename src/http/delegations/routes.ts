@@ -63,13 +63,14 @@ function serveMaking(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       const principal = context.get("principal");
       const engine = await site.engine();
       const route = "/v1/delegations";
-      await bindKey(context, engine.ledger, { principal, route, said: JSON.stringify(body) });
+      const said = JSON.stringify(body);
+      await bindKey(context, engine.ledger, { principal, route, said });
       const wanted = toWanted(body);
       const key = idempotencyKey(context);
       const once =
         key === undefined
           ? undefined
-          : { id: idempotencyId(principal, route, key), expiresAt: keyExpiresAt() };
+          : { id: idempotencyId(principal, route, key, said), expiresAt: keyExpiresAt() };
       const made = await engine.delegate(wanted, { by: principal, via: VIA }, once);
       return Response.json(made, { headers: NO_STORE });
     },

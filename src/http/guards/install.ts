@@ -48,7 +48,8 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   const [open, unlimited] = [within(isOpenHere), within(isUnlimited)];
   app.use(authenticate({ ...origins, auth, log: site.log, isOpen: open, isUnlimited: unlimited }));
   if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(callers, unlimited));
-  app.use(throttleTogether(unlimited));
+  const isEntry = within((path: string) => mounts.some((mount) => mount.isOpen?.(path) === true));
+  app.use(throttleTogether({ isUnlimited: unlimited, isEntry }));
   app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }, isRaw));
 }
 

@@ -32,12 +32,20 @@ export function throttleCallers(
 }
 
 /** Limits the requests per minute of all callers together, if the server in front has such a limit. */
-export function throttleTogether(
-  isUnlimited: (path: string, method: string) => boolean,
-): MiddlewareHandler<HttpEnv> {
+export function throttleTogether({
+  isUnlimited,
+  isEntry,
+}: {
+  readonly isUnlimited: (path: string, method: string) => boolean;
+  /** Where channels send what people answered: it proves itself, and nobody is logged in. */
+  readonly isEntry: (path: string) => boolean;
+}): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
-    if (isUnlimited(context.req.path, context.req.method)) return next();
-    const waitMs = context.env.takeShared?.(!isAnybody(context.get("principal"))) ?? 0;
+    const { path, method } = context.req;
+    if (isUnlimited(path, method)) return next();
+    const stranger = isEntry(path) ? "channel" : "stranger";
+    const sender = isAnybody(context.get("principal")) ? stranger : "known";
+    const waitMs = context.env.takeShared?.(sender) ?? 0;
     if (waitMs > 0) throw tooMany(context, waitMs, "This tenant has used up its requests per minute.");
     return next();
   };

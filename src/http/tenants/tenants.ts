@@ -134,8 +134,8 @@ async function answer(
   if (use === undefined) throw new CountersignError("unknown-route", "No tenant is served here.");
   try {
     const { app, requests } = use.tenant;
-    const takeShared = (isKnown: boolean): number =>
-      requests?.take(isKnown ? kindOf(request) : "anonymous") ?? 0;
+    const takeShared: RequestBindings["takeShared"] = (sender) =>
+      requests?.take(sender === "known" ? kindOf(request) : sender) ?? 0;
     const response = await app.fetch(request, { ...bindings, takeShared });
     // A stream uses the tenant until its last byte; everything else is complete.
     if (isEventStream(response)) return whenEnded(response, use.release);

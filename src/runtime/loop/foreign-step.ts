@@ -10,6 +10,7 @@ import {
   type GatedCall,
   type GatedTool,
   historyOf,
+  isLedgerAway,
   judge,
   type LiveTool,
   type PlannedCall,
@@ -61,6 +62,8 @@ async function nextMove(run: RunContext, agent: ForeignAgent, frame: FrameRecord
     const decidedElsewhere = wasDecidedElsewhere(frame);
     return await agent.next({ cursor: frame.cursor, calls, decidedElsewhere, words, remembered });
   } catch (error) {
+    // The step is taken again when the ledger answers.
+    if (isLedgerAway(error)) throw error;
     return { kind: "fail", message: errorText(error) };
   }
 }

@@ -45,6 +45,11 @@ class ResultOfDecision implements DecisionResult<Turn> {
     return this.#shown;
   }
 
+  toJSON(): Pick<DecisionResult<Turn>, "ok" | "repeated" | "confirmation"> {
+    const { ok, repeated, confirmation } = this;
+    return { ok, repeated, confirmation };
+  }
+
   get finished(): Promise<Turn> {
     if (this.#finished === undefined) {
       // Keeps the process alive while somebody waits for this.
