@@ -174,7 +174,8 @@ export const PLAN_CASES: readonly PlanCase[] = [
     read: async (ledger) => {
       const [channel] = FULL.channels;
       await ledger.outbox.nextDeliveryAt(channel);
-      const [taken] = await ledger.outbox.takeDeliveries(channel, { limit: PAGE, holdMs: 1_000 });
+      // Each is locked and then written, so that it is looked at twice.
+      const [taken] = await ledger.outbox.takeDeliveries(channel, { limit: PAGE / 2, holdMs: 1_000 });
       if (taken !== undefined) await ledger.outbox.endDelivery(taken, { as: "delivered" });
       const from = await ledger.outbox.channelPlace(channel);
       await ledger.outbox.enqueue({ channel, from, to: from + 1, seqs: [from + 1] });
