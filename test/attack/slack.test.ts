@@ -189,6 +189,11 @@ test("a person who is no longer an approver decides nothing with the card that t
   expect(await statusOf(scene, id)).toBe("requested");
   const records = await scene.engine.ledger.journal.records({ after: 0, limit: 100 });
   expect(records.filter(({ kind }) => kind === "decision-refused")).toHaveLength(1);
+  // It was their right that was missing: with it, the same request still decides nothing, and another press does.
+  await scene.app.fetch(signedRequest(press));
+  expect(await statusOf(scene, id)).toBe("requested");
+  await scene.press(card, { user: "U0BOB", action: "approve" });
+  expect(await statusOf(scene, id)).not.toBe("requested");
 });
 
 test("a message that somebody else edited, or that shows something else, approves nothing", async () => {
