@@ -17,6 +17,7 @@ import {
   verifyArchives,
 } from "../engine/index.ts";
 import { killableEngine } from "../engine/testing/execution.ts";
+import { tryApprove } from "../engine/testing/try-decide.ts";
 import { createLedger } from "../stores/index.ts";
 import { archiveFileLines, archiveFolder } from "./archive-folder.ts";
 
@@ -66,7 +67,10 @@ async function play(engine: Engine): Promise<void> {
   for (const key of ["approved", "denied", "deleted", "open"]) {
     const outcome = await pay({ key }, { key, by: ana });
     const id = outcome.status === "pending" ? outcome.confirmation.id : "";
-    if (key === "approved") await engine.approve(id, { by: { id: "boss" } });
+    if (key === "approved") {
+      const receipt = await tryApprove(engine, id, { by: { id: "boss" } });
+      if (receipt.ok) await receipt.finished;
+    }
     if (key === "denied") await engine.deny(id, { by: { id: "boss" }, reason: "no" });
     if (key === "deleted") await engine.deleteSession({ app: "gate:pay", user: "gate", id: key }, ana);
     await engine.head();
