@@ -91,7 +91,6 @@ export {
   type Settlement,
   type SettlementInput,
   type StoredRefusal,
-  staleness,
   type Tried,
   type UsedUp,
   type VoteWithdrawn,

@@ -5,7 +5,6 @@ import {
   isAnybody,
   mayDecide,
   type Principal,
-  staleness,
 } from "../../engine/index.ts";
 import type { ErrorCode } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
@@ -81,7 +80,7 @@ export async function complaintAbout(
   if (expiresAt !== undefined && expiresAt <= now) {
     return { code: "expired", message: `The deadline of ${id} has passed. Nothing was decided.` };
   }
-  const stale = staleness(confirmation, decision);
+  const stale = engine.decisions.staleness(confirmation, decision);
   if (stale !== undefined) return { code: "stale-version", message: `${id}: ${stale} Nothing was decided.` };
   const { confirmed, payload } = decision;
   const judged = confirmed

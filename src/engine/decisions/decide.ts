@@ -106,10 +106,7 @@ async function judge(
 }
 
 /** Why this is not about what is shown now. What was changed since it was asked is approved only by who saw that. */
-export function staleness(
-  { shownVersion }: Pick<ConfirmationRecord, "shownVersion">,
-  input: Pick<DecisionInput, "version" | "confirmed">,
-): string | undefined {
+export function staleness({ shownVersion }: ConfirmationRecord, input: DecisionInput): string | undefined {
   const { version, confirmed } = input;
   if (version === undefined) {
     if (!confirmed || shownVersion === 1) return undefined;

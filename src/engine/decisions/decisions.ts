@@ -1,6 +1,6 @@
 import { CountersignError, type JsonValue } from "../../protocol/index.ts";
 import type { Executions } from "../calls/index.ts";
-import type { Snapshot } from "../ledger/index.ts";
+import type { ConfirmationRecord, Snapshot } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { type PrincipalInput, toPrincipal } from "../people/index.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type PayloadOutcome,
   type Seen,
 } from "../questions/index.ts";
-import { decide } from "./decide.ts";
+import { decide, staleness } from "./decide.ts";
 import {
   type Decided,
   type Decider,
@@ -154,6 +154,11 @@ export class Decisions {
    */
   async judgePayload(asked: AskedCall, payload: JsonValue | undefined): Promise<PayloadOutcome> {
     return judgePayloadHere(this.#parts, asked, payload);
+  }
+
+  /** Why a decision is not about what is shown now; undefined if it is. For callers that take all decisions or none. */
+  staleness(confirmation: ConfirmationRecord, input: DecisionInput): string | undefined {
+    return staleness(confirmation, input);
   }
 
   #follow(result: Decided | Cancelled | Settled | RefusedDecision): void {

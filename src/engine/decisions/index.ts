@@ -5,7 +5,6 @@
  * different decision is always refused.
  */
 
-export { staleness } from "./decide.ts";
 export {
   type Decided,
   type Decider,

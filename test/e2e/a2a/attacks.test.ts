@@ -314,6 +314,16 @@ describe("the older form decides what was shown, and nothing else", () => {
     expect(stateOf(taskIn(await wire.decide(task, { decision_type: "approve" })))).toBe("completed");
   });
 
+  test("an answer without versions decides nothing of restored questions, not even what it denies", async () => {
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { hitl: true });
+    const task = await wire.order(DELETE, DELETE2);
+    await server.engine.markRestored({ by: { id: "operator" }, via: "test" });
+    expect(codeOf(await wire.answer(task, approvalOf(task)))).toBe("stale-version");
+    expect(await server.runner.pending()).toHaveLength(2);
+    expect(server.ran).toEqual([]);
+  });
+
   test("a later question beside a first one keeps a bare word from both", async () => {
     const server = await startA2aServer(resources);
     const wire = new Wire(server);
