@@ -77,11 +77,15 @@ async function setUp() {
   return { ledger, registryUrl, subject, before };
 }
 
+async function payTo({ to }: { readonly to: string }): Promise<string> {
+  return `paid ${to}`;
+}
+
 /** A call that ran, and one that is asked about; the question's id. */
 async function use(ledger: string): Promise<string> {
   const engine = await createEngine({ ledger });
   try {
-    const pay = engine.gate("pay", { requireConfirmation: true }, async ({ to }) => `paid ${String(to)}`);
+    const pay = engine.gate("pay", { requireConfirmation: true }, payTo);
     for (const to of ["quokka", "wombat"]) {
       const asked = await pay({ to }, { key: to, by: ana });
       if (asked.status !== "pending") throw new Error(asked.status);
