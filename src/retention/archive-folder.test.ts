@@ -307,6 +307,12 @@ const ATTACKS: readonly Attack[] = [
     act: ([, path = ""]) => writeFileSync(path, gzipSync('{"hello":1}\n')),
     found: "line 1 is not a line of an archive",
   },
+  {
+    name: "a file that is only an end",
+    act: ([, path = ""]) =>
+      writeFileSync(path, gzipSync('{"end":{"sessions":0,"rows":0,"digest":"","seal":""}}\n')),
+    found: "it does not begin as an archive does",
+  },
   { name: "the first file missing", act: (paths) => paths.shift(), found: "file 1 is missing" },
   { name: "a file missing", act: (paths) => paths.splice(1, 1), found: "file 2 is missing" },
   { name: "a file twice", act: (paths) => paths.push(paths[1] ?? ""), found: "the same number (2)" },

@@ -177,6 +177,8 @@ export class JournalExport implements RunningSiem {
     const tried = await this.#tryOne(known, record);
     if (tried === undefined) return { ms: 0 };
     const { held, written } = tried;
+    // This process stops: it is still to be sent again.
+    if (!written.ok && this.#stop.signal.aborted) return { ms: 0 };
     return this.#settle(held, { seq, id, ...(written.ok ? {} : { reason: written.reason }) });
   }
 

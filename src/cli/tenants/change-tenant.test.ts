@@ -247,7 +247,16 @@ test("a registry that is an older copy neither suspends nor resumes, and says so
   expect(await state()).toEqual(["suspending", false]);
   await suspendLedger(items, {}, 101);
   await expect(resumeTenant(one)).rejects.toMatchObject({ code: "ledger-mismatch" });
-  expect(await state()).toEqual(["resuming", true]);
+  // Nothing moves: a copy that is one change behind would count up to the order that it does not know.
+  expect(await state()).toEqual(["suspending", true]);
+});
+
+test("a registry that is one change behind does not resume what that change suspended", async () => {
+  const { one, items, state } = await setUpTwo();
+  const { version } = await one.registry.get("acme");
+  await suspendLedger(items, {}, version + 1);
+  await expect(resumeTenant(one)).rejects.toMatchObject({ code: "ledger-mismatch" });
+  expect(await state()).toEqual(["active", true]);
 });
 
 test("the mark of a suspension that was overtaken and then killed is removed by resuming again", async () => {

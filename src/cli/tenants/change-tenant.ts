@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { endHolds, type Ledger, resumeLedger, suspendLedger } from "../../engine/index.ts";
+import { endHolds, type Ledger, resumeLedger, SUSPENSION, suspendLedger } from "../../engine/index.ts";
 import type { TenantLimits, TenantRecord, TenantRegistry, TenantState } from "../../http/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
+import { CountersignError, isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { createLedger, eraseLedger, exportLedger, inspectLedger, migrateLedger } from "../../stores/index.ts";
 import { fileOf, isPersistent, localPrincipal, VIA } from "../wiring.ts";
 import { checkErasable } from "./may-erase.ts";
@@ -64,6 +64,7 @@ export async function suspendTenant(subject: Subject): Promise<TenantRecord> {
 
 /** Also for one that is active: whoever doubts what its ledger says can order it again. */
 export async function resumeTenant(subject: Subject): Promise<TenantRecord> {
+  await checkNewest(subject);
   const moved = await move(subject, ["suspended", "suspending", "active"], "resuming");
   await withOwnLedger(subject, moved.ledger, async ({ items }) => {
     if (!(await resumeLedger(items, moved.version))) await checkOvertaken(subject, moved);
@@ -71,11 +72,32 @@ export async function resumeTenant(subject: Subject): Promise<TenantRecord> {
   return move(subject, ["resuming"], "active", moved.version);
 }
 
+/** A registry moves before its ledger: one that is behind it was restored, and would count its changes anew. */
+async function checkNewest(subject: Subject): Promise<void> {
+  const { registry, name } = subject;
+  const { ledger, state } = await registry.get(name);
+  if (state === "creating" || state === "erasing" || state === "erased") return;
+  await withOwnLedger(subject, ledger, async ({ items }) => {
+    const order = orderIn((await items.get(SUSPENSION.kind, SUSPENSION.id))?.value);
+    // Read after the order: the registry was there first.
+    if (order > (await registry.get(name)).version) throw olderCopy(name, ledger);
+  });
+}
+
+/** The number of the change of the registry that the ledger obeys; 0 if it got no order yet. */
+function orderIn(mark: JsonValue = null): number {
+  const change = isJsonObject(mark) ? member(mark, "change") : undefined;
+  return typeof change === "number" ? change : 0;
+}
+
 /** Throws where the ledger obeys a later order than the registry knows of. */
 async function checkOvertaken({ registry, name }: Subject, { version, ledger }: TenantRecord): Promise<void> {
   const now = await registry.get(name);
-  if (now.version !== version) return;
-  throw new CountersignError(
+  if (now.version === version) throw olderCopy(name, ledger);
+}
+
+function olderCopy(name: string, ledger: string): CountersignError {
+  return new CountersignError(
     "ledger-mismatch",
     `The ledger at ${ledger} has a later order for the tenant "${name}" than this registry gave: the registry is an older copy. Nothing was changed in the ledger. Use the newest copy of the registry.`,
   );

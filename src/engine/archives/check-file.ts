@@ -73,6 +73,11 @@ class FileWalk {
     if (line === undefined) return this.#stop(`line ${this.#number} is not a line of an archive`);
     if (this.#end !== undefined) return this.#stop(`line ${this.#number} is behind the end`);
     if ("end" in line) {
+      if (this.#header === undefined) return this.#stop("it does not begin as an archive does");
+      const { sessions, rows, digest, seal } = line.end;
+      // Its own text is in no digest.
+      if (text !== JSON.stringify({ end: { sessions, rows, digest, seal } }))
+        this.#check.report("its end is not as it was written");
       this.#end = line.end;
       return true;
     }

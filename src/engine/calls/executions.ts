@@ -237,10 +237,15 @@ export class Executions {
 
   async #stepTo(frame: FrameRecord): Promise<void> {
     try {
-      const { maxLostAttempts } = this.#parts.settings;
+      const { clock, gaveUp, settings } = this.#parts;
+      const { maxLostAttempts } = settings;
       let stepping: FrameRecord | undefined = frame;
-      for (let tries = 1; stepping !== undefined; tries++)
+      for (let tries = 1; stepping !== undefined; tries++) {
+        // Each try asks the model again: where the ledger can be read and not written, that must not happen at once.
+        if (tries > 1)
+          await clock.sleep(Math.min(RETRY_STEP_MS * 2 ** (tries - 2), LONGEST_RETRY_MS), gaveUp);
         stepping = await this.#tryStep(stepping, tries < maxLostAttempts);
+      }
     } finally {
       this.takeStep(frame);
     }
@@ -352,6 +357,9 @@ export class Executions {
 }
 
 /** A claim starts within moments or never, so the newest are enough. */
+/** Before a step is taken again. */
+const RETRY_STEP_MS = 500;
+const LONGEST_RETRY_MS = 10_000;
 const MOST_FORBIDDEN = 10_000;
 
 /** What runs here of one invocation. */

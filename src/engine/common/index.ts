@@ -29,6 +29,7 @@ export { changedMembers, sameJson } from "./same-json.ts";
 export {
   type Form,
   isStandardSchema,
+  isThenable,
   type Parameters,
   type ParseOutcome,
   type PayloadReading,

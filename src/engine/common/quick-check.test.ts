@@ -58,3 +58,8 @@ test.each<[string, JsonObject]>([
 ])("leaves a schema to the validator: %s", (_, asked) => {
   expect(quickCheck(asked)).toBeUndefined();
 });
+
+test.each(["properties", "required", "additionalProperties"])(
+  "leaves a schema whose `%s` is null to the validator",
+  (keyword) => expect(quickCheck({ type: "object", [keyword]: null })).toBeUndefined(),
+);

@@ -40,9 +40,8 @@ export function quickCheck(schema: JsonValue | undefined): Fits | undefined {
 }
 
 function objectCheck(schema: JsonObject): Fits | undefined {
-  const properties = member(schema, "properties") ?? {};
-  const required = member(schema, "required") ?? [];
-  const others = member(schema, "additionalProperties") ?? true;
+  // Without a default for `null`: what that means, the validator says.
+  const { properties = {}, required = [], additionalProperties: others = true } = schema;
   if (!isJsonObject(properties) || !areNames(required) || typeof others !== "boolean") return undefined;
   const members = new Map<string, Fits>();
   for (const [name, given] of Object.entries(properties)) {

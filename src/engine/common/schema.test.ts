@@ -208,3 +208,22 @@ test.each<[string, z.ZodType, JsonValue, string]>([
 ])("what does not fit a form names its field: %s", async (_, schema, sent, field) => {
   expect(await readForm(schema)?.read(sent)).toMatchObject({ ok: false, field });
 });
+
+describe("a Standard Schema whose answer is a promise of another library", () => {
+  const schemaThat = (result: object): StandardSchema => ({
+    "~standard": {
+      version: 1,
+      vendor: "other",
+      validate: () => ({ then: (done: (value: object) => void) => done(result) }) as never,
+    },
+  });
+
+  test("refuses what it refuses", async () => {
+    const { parse } = readShape(schemaThat({ issues: [{ message: "too much" }] }));
+    expect(await parse({ amount: 1 })).toMatchObject({ ok: false, message: "too much" });
+  });
+
+  test("refuses if it gives no result", async () => {
+    expect(await readShape(schemaThat({})).parse({ amount: 1 })).toMatchObject({ ok: false });
+  });
+});

@@ -125,12 +125,22 @@ function standardShape<Args>(schema: StandardSchema<unknown, Args>): Shape<Args>
   return {
     ...(jsonSchema === undefined ? {} : { jsonSchema }),
     parse: (input) => {
-      const bound = (result: StandardResult<Args>): ParseOutcome<Args> =>
-        result.issues === undefined ? bind(input, result.value) : firstIssue(result.issues);
-      const result = standard.validate(input);
-      return result instanceof Promise ? result.then(bound) : bound(result);
+      const bound = (result: StandardResult<Args>): ParseOutcome<Args> => {
+        if (result.issues !== undefined) return firstIssue(result.issues);
+        // Not a result: nothing says that the arguments are right.
+        if (!("value" in result)) return { ok: false, field: "", message: "the schema gave no result" };
+        return bind(input, result.value);
+      };
+      const result: unknown = standard.validate(input);
+      if (isThenable<StandardResult<Args>>(result)) return Promise.resolve(result).then(bound);
+      return bound(result as StandardResult<Args>);
     },
   };
+}
+
+/** Also a promise of another library or realm. */
+export function isThenable<T>(value: unknown): value is PromiseLike<T> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
 }
 
 function describeStandard({ vendor, jsonSchema }: StandardSchema["~standard"]): JsonObject | undefined {

@@ -99,12 +99,7 @@ export class Decisions {
     return judgeOnce<Decided>(ledger, key, {
       judge: (uses) => this.decide(input, acting, seen, uses),
       again: async () => {
-        const first = await ledger.load({ confirmation: input.id });
-        // A vote that changed the arguments is on the question that took the place of this one.
-        const next = first?.confirmation?.status === "cancelled" ? first.call?.confirmation : undefined;
-        const replaced = next === undefined || next === input.id ? undefined : { confirmation: next };
-        const now = replaced === undefined ? first : await ledger.load(replaced);
-        const { session, confirmation, call } = now ?? {};
+        const { session, confirmation, call } = (await ledger.load({ confirmation: input.id })) ?? {};
         if (session === undefined || confirmation === undefined || call === undefined)
           return refusal("unknown-confirmation", `There is no confirmation ${input.id}.`);
         return { ok: true, repeated: true, session, confirmation, call };

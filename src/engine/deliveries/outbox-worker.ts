@@ -1,12 +1,15 @@
 import type { Clock } from "../common/index.ts";
 import type { Delivery, DeliveryEnd } from "../journal/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import { isLedgerAway, type Ledger } from "../ledger/index.ts";
 import { type DeliverySettings, retryDelayMs, type Told, toEnd } from "./delivery-settings.ts";
 import { EndWriter } from "./end-writer.ts";
 import { OutboxReader, type Queue } from "./outbox-reader.ts";
 
 // The polling interval if no change is reported.
 const SWEEP_MS = 5_000;
+/** Between tries to note how a message ended. */
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 2_000;
 // A busy ledger changes all the time; for this long after a poll, only free capacity triggers the next.
 const BREATH_MS = 25;
 const STOP_GRACE_MS = 2_000;
@@ -165,10 +168,24 @@ export class OutboxWorker {
   }
 
   async #note(delivery: Delivery, told: Told, end: DeliveryEnd): Promise<void> {
-    await this.#ends.write(delivery, end);
+    await this.#writeEnd(delivery, end);
     if (told.ok || told.isHeld) return;
     const { channel, seq: sequence, attempt } = delivery;
     this.#input.onFailure({ channel, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
+  }
+
+  // If it is not written, the message is sent again. It is judged by its attempt, so writing it twice does no harm.
+  async #writeEnd(delivery: Delivery, end: DeliveryEnd): Promise<void> {
+    const { clock, onError } = this.#input;
+    for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_RETRY_MS)) {
+      try {
+        return await this.#ends.write(delivery, end);
+      } catch (error) {
+        if (this.#hurry.signal.aborted || !isLedgerAway(error)) throw error;
+        onError(error);
+      }
+      await clock.sleepInBackground(pauseMs, this.#hurry.signal);
+    }
   }
 
   async #tell(delivery: Delivery, send: Send): Promise<Told> {

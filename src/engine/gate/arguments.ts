@@ -1,5 +1,5 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
-import { copyJson, errorText, type ParseOutcome } from "../common/index.ts";
+import { copyJson, errorText, isThenable, type ParseOutcome } from "../common/index.ts";
 import type { CallRecord } from "../ledger/index.ts";
 import type { GatedTool } from "./gated-tool.ts";
 
@@ -12,7 +12,7 @@ export function parseArguments(
 ): ParseOutcome<unknown> | Promise<ParseOutcome<unknown>> {
   try {
     const parsed = tool.parse(args);
-    return parsed instanceof Promise ? parsed.catch(unparsable) : parsed;
+    return isThenable<ParseOutcome<unknown>>(parsed) ? Promise.resolve(parsed).catch(unparsable) : parsed;
   } catch (error) {
     return unparsable(error);
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import { type ParseOutcome, redact } from "../common/index.ts";
+import { isThenable, type ParseOutcome, redact } from "../common/index.ts";
 import type { StoredCall } from "../host.ts";
 import type { Asker, PolicyNote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -144,7 +144,7 @@ function gatesOf({
   const { agent: agentName, user: userId, session } = subject;
   try {
     const gates = tool.gates(parsed.value, { agentName, userId, sessionId: session.id });
-    return gates instanceof Promise ? gates.catch(() => FAILED) : gates;
+    return isThenable<readonly AuthorGate[]>(gates) ? Promise.resolve(gates).catch(() => FAILED) : gates;
   } catch {
     return FAILED;
   }

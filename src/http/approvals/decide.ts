@@ -39,7 +39,7 @@ export async function decideOne(
   await bindKey(context, ledger, { principal, route, said });
   const subject = await new StoredOutcomes(context, ledger, { route, said }).judgeOnce<Decided>(0, {
     judge: (uses) => commit(site, input, { principal, seen, uses }),
-    again: () => decidedBefore(site, input.id, principal),
+    again: () => decidedBefore(site, input, principal),
   });
   const counting = await site.counting(call.app);
   const decided = show(subject, principal, counting);
@@ -79,7 +79,7 @@ export async function decideMany(
   for (const [place, input] of inputs.entries()) {
     const judge = async (uses?: UsedUp): Promise<Decided> =>
       commit(site, input, { principal, seen: await permitted(site, input.id, principal), uses });
-    const again = (): Promise<Decided> => decidedBefore(site, input.id, principal);
+    const again = (): Promise<Decided> => decidedBefore(site, input, principal);
     entries.push(
       await entryOf(site, { input, principal }, () => outcomes.judgeOnce(place, { judge, again })),
     );
@@ -104,13 +104,15 @@ async function entryOf(
   }
 }
 
-/** What a request decided, as it is now: if its vote changed the arguments, the question that took its place. */
-async function decidedBefore(site: Site, id: string, principal: Principal): Promise<Decided> {
-  const seen = await permitted(site, id, principal);
-  const { confirmation, call } = seen;
-  const next = call.confirmation;
-  const isReplaced = confirmation.status === "cancelled" && next !== undefined && next !== id;
-  return { ok: true, repeated: true, ...(isReplaced ? await permitted(site, next, principal) : seen) };
+/** What a request decided, as it is now: if its vote changed the arguments, the question on which that vote is. */
+async function decidedBefore(site: Site, input: DecisionInput, principal: Principal): Promise<Decided> {
+  const seen = await permitted(site, input.id, principal);
+  const next = input.args === undefined ? undefined : seen.call.confirmation;
+  const before = { ok: true, repeated: true, ...seen } as const;
+  if (seen.confirmation.status !== "cancelled" || next === undefined || next === input.id) return before;
+  const replaced = await permitted(site, next, principal);
+  const isOwn = replaced.confirmation.votes.some(({ by }) => by.id === principal.id);
+  return isOwn ? { ...before, ...replaced } : before;
 }
 
 /** The confirmation, if the principal may see it and decide here; an attempt without that right is journalled. */

@@ -9,7 +9,7 @@ const makeRunner = useRunners();
 const resources = useResources();
 
 /** A run whose model calls a tool, after calls that are refused, on a ledger that cannot be reached when it is to be stored. */
-async function runOn(outages: number, refusedFirst = 0) {
+async function runOn(outages: number, { refusedFirst = 0, maxLostAttempts = 5 } = {}) {
   const inner = await createLedger("memory:");
   resources.add(() => inner.close());
   const { ledger, intercept } = watch(inner);
@@ -26,8 +26,17 @@ async function runOn(outages: number, refusedFirst = 0) {
   const look = tool({ name: "look", description: "", execute: () => void ran.push("look") });
   const asks = [call("look", {}, "c1")];
   const refused = Array.from({ length: refusedFirst }, (_, at) => [call("gone", {}, `g${at}`)]);
-  const model = play(...refused, ...Array.from({ length: Math.min(outages, 5) }, () => asks), asks, "Seen.");
-  const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [look] }), ledger });
+  const model = play(
+    ...refused,
+    ...Array.from({ length: Math.min(outages, maxLostAttempts) }, () => asks),
+    asks,
+    "Seen.",
+  );
+  const runner = makeRunner({
+    agent: new Agent({ name: "a", model, tools: [look] }),
+    ledger,
+    maxLostAttempts,
+  });
   return { turn: await runner.send("look", { user: "ana", session: "s" }), ran, model };
 }
 
@@ -38,14 +47,14 @@ test("a step during which the ledger cannot be reached is taken again, and its c
 });
 
 test("so is a later step of the same run, after calls that were answered at once", async () => {
-  const { turn, ran, model } = await runOn(1, 2);
+  const { turn, ran, model } = await runOn(1, { refusedFirst: 2 });
   expect(turn).toMatchObject({ status: "completed", text: "Seen." });
   expect([ran, model.requests.length]).toEqual([["look"], 5]);
 });
 
 test("a step that the ledger never takes fails, and says why", async () => {
-  const { turn, ran, model } = await runOn(Number.POSITIVE_INFINITY);
+  const { turn, ran, model } = await runOn(Number.POSITIVE_INFINITY, { maxLostAttempts: 2 });
   expect(turn).toMatchObject({ status: "failed" });
   expect(JSON.stringify(turn)).toContain("The server does not answer.");
-  expect([ran, model.requests.length]).toEqual([[], 5]);
+  expect([ran, model.requests.length]).toEqual([[], 2]);
 });

@@ -61,11 +61,19 @@ test("the imports of this suite are of the lowest versions", async () => {
   expect(generateText).toBe(lowest);
 });
 
+/** What a framework does not do in its lowest version. */
+const EXCEPT: Readonly<Record<string, string>> = {
+  // It parses what the schema has renamed again when it goes on, and refuses it: the approved call does not run.
+  "ai-sdk": "arguments that a schema renames run as they were shown, and others under the call's id do not",
+};
+
 const subjects = SUBJECTS.filter(({ name }) => ADAPTERS.includes(name));
 
 describe.each(subjects)("$name", { timeout: TIMEOUT }, (subject) => {
   const { except = {} } = subject;
-  const cases = adapterContract.filter(({ name }) => !Object.hasOwn(except, name));
+  const cases = adapterContract.filter(
+    ({ name }) => !Object.hasOwn(except, name) && EXCEPT[subject.name] !== name,
+  );
   // The store does not depend on the framework's version: PostgreSQL is tested with the newest.
   test.each(cases)("$name", async ({ run }) => {
     const folder = await resources.folder();
