@@ -31,6 +31,8 @@ export interface Digest {
   readonly subject: string;
   /** The questions that it is in the place of, oldest first. */
   readonly questions: readonly string[];
+  /** Whether its reader is still asked: the list was made when the first notice came. */
+  readonly asks?: (about: Confirmation) => boolean;
 }
 
 /** Who is told late, and when what was held back for them was due. */
@@ -63,7 +65,8 @@ export async function digestFor(
     // Refused: another notice was first.
     questions = (await ledger.items.put(item, 0)) ? waiting : await storedQuestions(ledger, id);
   }
-  return questions?.includes(about.id) ? { subject: `${SUBJECT}${id}`, questions } : undefined;
+  if (questions?.includes(about.id) !== true) return undefined;
+  return { subject: `${SUBJECT}${id}`, questions, asks: (one) => isAsked(one, person, known) };
 }
 
 async function storedQuestions(
@@ -132,12 +135,13 @@ export async function readQuestions(
   return { revision, all };
 }
 
-/** Those questions of a digest that still wait, as they are now. */
+/** Those questions of a digest that still wait, and still ask its reader, as they are now. */
 export async function stillWaiting(
   ledger: Pick<DigestLedger, "loadAll">,
   digest: Digest,
 ): Promise<readonly Confirmation[]> {
-  return (await readQuestions(ledger, digest)).all.filter(({ status }) => status === "requested");
+  const { all } = await readQuestions(ledger, digest);
+  return all.filter((about) => about.status === "requested" && digest.asks?.(about) !== false);
 }
 
 /**

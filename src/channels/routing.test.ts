@@ -329,3 +329,14 @@ test("a notice that was held back for a night is tried again soon after its firs
   expect(end).toMatchObject({ as: "postponed" });
   expect(end.as === "postponed" && end.forMs).toBeLessThanOrEqual(settings.firstRetryMs);
 });
+
+test("a digest that is sent late leaves out what its reader is no longer asked", async () => {
+  const { ask, ledger } = await createScene();
+  const [one, other] = [await ask("a"), await ask("b")];
+  const digest = {
+    subject: "digest 1",
+    questions: [one, other],
+    asks: ({ id }: { id: string }) => id === one,
+  };
+  expect((await stillWaiting(ledger, digest)).map(({ id }) => id)).toEqual([one]);
+});
