@@ -311,3 +311,22 @@ test("a decision made elsewhere ends the countdown, and says who made it", async
   expect(await button(/^Undo/).count()).toBe(0);
   expect(server.ran).toEqual([]);
 });
+
+test("no button of the header moves when the person's name arrives", async () => {
+  const server = await startInboxServer(resources);
+  const answered = Promise.withResolvers<void>();
+  const { page, button } = await openInbox(resources, {
+    newPage,
+    url: server.url,
+    prepare: (opened) =>
+      opened.route("**/v1/me", async (route) => {
+        await answered.promise;
+        await route.continue();
+      }),
+  });
+  await page.getByText("Nothing waits for you").waitFor();
+  expect(await button("Notify on the desktop").count()).toBe(0);
+  answered.resolve();
+  await page.locator(".person").waitFor();
+  await button("Notify on the desktop").waitFor();
+});

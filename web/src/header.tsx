@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from "react";
 import type { Connection } from "./api/feed.ts";
+import type { Me } from "./api/types.ts";
 import { FailedDeliveryNotice } from "./features/deliveries/failed-delivery-notice.tsx";
 import { board } from "./features/inbox/board.ts";
 import { notifying, setNotifying } from "./features/inbox/notifications.ts";
@@ -61,13 +62,18 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
       </nav>
       <div className="bar-end">
         <ConnectionState />
-        <span className="notify">
-          <NotifyButton />
-        </span>
-        <Button look="quiet" small label="Keys" onClick={onHelp}>
-          ?
-        </Button>
-        <Person />
+        {/* All at once: a button that moves when the person's name arrives is missed by a click. */}
+        {state.me === undefined ? null : (
+          <>
+            <span className="notify">
+              <NotifyButton />
+            </span>
+            <Button look="quiet" small label="Keys" onClick={onHelp}>
+              ?
+            </Button>
+            <Person me={state.me} />
+          </>
+        )}
       </div>
     </header>
   );
@@ -106,9 +112,7 @@ function NotifyButton(): ReactNode {
   );
 }
 
-function Person(): ReactNode {
-  const { me } = useStore(board);
-  if (me === undefined) return null;
+function Person({ me }: { readonly me: Me }): ReactNode {
   return (
     <a className="person" href={to("login")}>
       <Face name={me.principal.id} />
