@@ -19,9 +19,9 @@ async function startSlack(): Promise<SlackStandIn> {
   return slack;
 }
 
-function createSlack(slack: SlackStandIn, ledger: Ledger): Channel {
+function createSlack(slack: SlackStandIn, ledger: Ledger, roles: readonly string[] = []): Channel {
   const { token, signingSecret, team, app } = WORKSPACE;
-  const people = [{ id: "ana", slack: "U0ANA" }];
+  const people = [{ id: "ana", slack: "U0ANA", roles }];
   return createSlackChannel({ token, signingSecret, team, app, people, apiUrl: slack.url, ledger });
 }
 
@@ -94,7 +94,7 @@ test.each([true, false])(
 /** The question is denied, and the notice that tells of it. */
 async function denied({ engine }: HeldQuestions, notice: Notice | undefined): Promise<Notice> {
   if (notice === undefined || !("id" in notice.about)) throw new Error("There is one.");
-  await engine.deny(notice.about.id, { by: { id: "ana" } });
+  await engine.deny(notice.about.id, { by: { id: "ana", roles: ["boss"] } });
   const about = { ...notice.about, status: "denied" as const };
   return { ...notice, id: `${notice.id}_ended`, type: "confirmation.decided", revision: 2, about };
 }
@@ -109,6 +109,30 @@ test("how a question ended is shown in the digest that told of it, and nothing e
   expect(JSON.stringify(slack.messages[0]?.blocks)).toContain("pay\\nDenied. The call did not run.");
   await tellAll(held, slack, [await denied(held, wire)]);
   expect(slack.messages.map(({ text }) => text)).toEqual(["None of these calls waits for a decision."]);
+});
+
+test("what its reader is no longer asked is not added to a digest when another question ends", async () => {
+  const slack = await startSlack();
+  const held = await holdQuestions(resources, ["pay", "wire", "wipe"], ({ tool }) => ({
+    outcome: "confirm",
+    reason: "all",
+    approvers: tool === "wipe" ? { roles: ["boss"] } : { users: ["ana"] },
+  }));
+  const [pay, wire, wipe] = held.notices;
+  if (pay === undefined || wire === undefined || wipe === undefined) throw new Error("There are three.");
+  // The digest is made while ana is a boss, and cannot be sent.
+  slack.play = { kind: "fail" };
+  await createSlack(slack, held.ledger, ["boss"]).tell(pay, signal);
+  slack.play = { kind: "accept" };
+  await held.clock.advance(HOUR_MS);
+  await tellAll(held, slack, [pay, wire, wipe]);
+  expect(JSON.stringify(slack.messages)).not.toContain("wipe");
+  await tellAll(held, slack, [await denied(held, pay)]);
+  expect(slack.messages.map(({ text }) => text)).toEqual(["A call waits for your decision."]);
+  expect(JSON.stringify(slack.messages)).not.toContain("wipe");
+  await tellAll(held, slack, [await denied(held, wipe), await denied(held, wire)]);
+  expect(slack.messages.map(({ text }) => text)).toEqual(["None of these calls waits for a decision."]);
+  expect(JSON.stringify(slack.messages)).not.toContain("wipe");
 });
 
 test.each([true, false])(

@@ -10,7 +10,8 @@ import {
   tellInDigest,
 } from "../digest.ts";
 import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "../failures.ts";
-import { toChannelPrincipal } from "../people.ts";
+import { isAsked, toChannelPrincipal } from "../people.ts";
+import { subjectOf } from "../subject.ts";
 import { type Block, context, header, oneLine, plain, section, withIds } from "./blocks.ts";
 import { statusWords } from "./card.ts";
 import { OVERTAKEN, type Telling, THREAD, update } from "./messages.ts";
@@ -99,9 +100,26 @@ async function renewDigest(telling: Telling, target: string): Promise<Told> {
   if ("ok" in message) return message;
   const { revision, all } = await readQuestions(ledger, digest);
   if (!(await book.show(subject, revision))) return OVERTAKEN;
-  const updated = await update({ ...telling, content: digestContent(all, notice) }, target, message);
+  const content = digestContent(await ofReader(telling, target, all), notice);
+  const updated = await update({ ...telling, content }, target, message);
   const { shown = 0 } = (await book.read(book.keyOf(subject))) ?? {};
   return updated.ok && shown > revision ? OVERTAKEN : updated;
+}
+
+/** Those that its reader is asked, or was told of: the others were left out when it was sent. */
+async function ofReader(
+  { book, settings, notice: { known }, subject }: Telling,
+  target: string,
+  all: readonly Confirmation[],
+): Promise<readonly Confirmation[]> {
+  const person = settings.people.find(({ slack }) => slack === target);
+  const found: Confirmation[] = [];
+  for (const about of all) {
+    const asked = person !== undefined && isAsked(about, toChannelPrincipal(person), known);
+    const { to = {} } = asked ? {} : ((await book.read(book.keyOf(subjectOf(about)))) ?? {});
+    if (asked || to[`${THREAD}${target}:${subject}`] !== undefined) found.push(about);
+  }
+  return found;
 }
 
 /** The message of a digest, as it was sent; undefined if it never was. */

@@ -4,6 +4,7 @@ import {
   Engine,
   type Ledger,
   ManualClock,
+  type Policy,
   type PolicyVerdict,
   putNotificationSettings,
 } from "../../../src/engine/index.ts";
@@ -27,14 +28,18 @@ function askAna(): PolicyVerdict {
 }
 
 /** Asks ana for the tools at night; now it is morning. */
-export async function holdQuestions(resources: Resources, tools: readonly string[]): Promise<HeldQuestions> {
+export async function holdQuestions(
+  resources: Resources,
+  tools: readonly string[],
+  policy: Policy = askAna,
+): Promise<HeldQuestions> {
   const clock = new ManualClock(NIGHT_AT);
   const ledger = await createLedger(`sqlite:${join(await resources.folder(), "ledger.db")}`, { clock });
   resources.add(() => ledger.close());
   for (const channel of ["email", "slack"]) await ledger.outbox.channelPlace(channel);
   const quiet = { timeZone: "UTC", from: "22:00", to: "07:00" };
   await putNotificationSettings(ledger.items, "ana", { off: [], quiet });
-  const engine = new Engine({ ledger, clock, policy: askAna });
+  const engine = new Engine({ ledger, clock, policy });
   const notices: Notice[] = [];
   for (const tool of tools) {
     const asked = await engine.gate(tool, {}, async () => 1)({}, { key: tool, by: { id: "rita" } });
