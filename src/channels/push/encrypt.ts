@@ -18,16 +18,22 @@ export interface DeviceKeys {
   readonly auth: Uint8Array;
 }
 
-/** The keys, if they are keys: anything else cannot be encrypted for. */
+/** The keys, if they are keys: anything else cannot be encrypted for. Takes as long as to encrypt a message. */
 export function readDeviceKeys(p256dh: string, auth: string): DeviceKeys | undefined {
-  const keys = { p256dh: Buffer.from(p256dh, "base64url"), auth: Buffer.from(auth, "base64url") };
-  if (keys.p256dh.length !== POINT_BYTES || keys.auth.length !== AUTH_BYTES) return undefined;
+  const keys = decodeDeviceKeys(p256dh, auth);
+  if (keys === undefined) return undefined;
   try {
     newSender().computeSecret(keys.p256dh);
     return keys;
   } catch {
     return undefined;
   }
+}
+
+/** Keys that were checked before they were stored. */
+export function decodeDeviceKeys(p256dh: string, auth: string): DeviceKeys | undefined {
+  const keys = { p256dh: Buffer.from(p256dh, "base64url"), auth: Buffer.from(auth, "base64url") };
+  return keys.p256dh.length === POINT_BYTES && keys.auth.length === AUTH_BYTES ? keys : undefined;
 }
 
 /** What is new for every message; given only to compare with what the standard published. */

@@ -4,9 +4,11 @@ import { status, WebhookReceiver } from "../../../test/support/http/webhook-rece
 import { createDevice, type Device } from "../../../test/support/push/device.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { type Confirmation, type Ledger, ManualClock, type Principal } from "../../engine/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
 import type { Channel } from "../channel.ts";
+import { readDeviceKeys } from "./encrypt.ts";
 import { createPushChannel } from "./push-channel.ts";
 
 const signal = new AbortController().signal;
@@ -343,3 +345,35 @@ test.each([{ contact: "ops" }, { contact: CONTACT, services: ["https://push.exam
     );
   },
 );
+
+test("keys that were changed in the ledger keep nobody else from being told", async () => {
+  const { channel, ledger, join, arrived } = await startScene();
+  await join(person("ana"), "/changed");
+  const [item] = (await ledger.items.list("push-subscription")).items;
+  if (item === undefined) throw new Error("There is one.");
+  const p256dh = Buffer.alloc(65, 4).toString("base64url");
+  await ledger.items.put({ ...item, value: { ...(item.value as JsonObject), p256dh } }, item.version);
+  await join(person("ana"), "/here");
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  expect(arrived().map(([path]) => path)).toEqual(["/here"]);
+  expect((await ledger.items.list("push-subscription")).items).toHaveLength(1);
+});
+
+test("to add a device takes less than to check the keys of all others", async () => {
+  const { channel, ledger } = await startScene();
+  const devices = Array.from({ length: 400 }, (_, place) => createDevice(`https://push.example/${place}`));
+  for (const [place, { subscription }] of devices.entries()) {
+    const { endpoint, keys } = subscription;
+    const { id, kind, roles, scopes, authenticated } = person(`person-${place}`);
+    const owner = { id, kind, roles: [...roles], scopes: [...scopes], authenticated };
+    const value = { endpoint, ...keys, person: owner };
+    await ledger.items.put({ kind: "push-subscription", id: `device-${place}`, value }, 0);
+  }
+  const checking = process.cpuUsage();
+  for (const { subscription } of devices) readDeviceKeys(subscription.keys.p256dh, subscription.keys.auth);
+  const { user: all } = process.cpuUsage(checking);
+  const adding = process.cpuUsage();
+  const { subscription: body } = createDevice("https://push.example/new");
+  await ask(channel, "PUT", { who: person("eve"), body });
+  expect(process.cpuUsage(adding).user).toBeLessThan(all / 2);
+});

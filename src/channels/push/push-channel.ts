@@ -208,7 +208,8 @@ async function post(parts: PushParts, { device, message, signal }: PushPost): Pr
   const { endpoint, keys } = device;
   const { contact, services = [] } = settings;
   const { payload, subject, urgency } = message;
-  const body = encryptPush(Buffer.from(JSON.stringify(payload)), keys);
+  const body = encrypted(payload, keys);
+  if (body === undefined) return "gone";
   const headers = {
     authorization: vapidHeader(await key(), {
       origin: new URL(endpoint).origin,
@@ -224,6 +225,15 @@ async function post(parts: PushParts, { device, message, signal }: PushPost): Pr
     topic: createHash("sha256").update(subject).digest("base64url").slice(0, TOPIC_LENGTH),
   };
   return postPush({ endpoint, headers, body }, { services, signal });
+}
+
+/** Undefined for keys that were changed in the ledger. */
+function encrypted(payload: JsonObject, keys: Subscription["keys"]): Buffer<ArrayBuffer> | undefined {
+  try {
+    return encryptPush(Buffer.from(JSON.stringify(payload)), keys);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Ids, and whether something is to be done. Nothing of what is asked. */

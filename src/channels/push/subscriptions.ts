@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { KeyValueStore, Principal, StoredItem } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import { type DeviceKeys, readDeviceKeys } from "./encrypt.ts";
+import { type DeviceKeys, decodeDeviceKeys } from "./encrypt.ts";
 
 const KIND = "push-subscription";
 const ID_LENGTH = 32;
@@ -31,7 +31,7 @@ export class Subscriptions {
     this.#now = now;
   }
 
-  /** Adds or renews a device. It belongs to whoever is logged in there now. */
+  /** Adds or renews a device, whose keys were checked. It belongs to whoever is logged in there now. */
   async put(given: Pick<Subscription, "endpoint" | "person"> & JsonKeys): Promise<void> {
     const { endpoint, p256dh, auth, person } = given;
     const id = idOf(endpoint);
@@ -105,7 +105,7 @@ function readSubscription({ id, value, version }: StoredItem): Subscription | un
   const person = readPerson(value["person"]);
   if (typeof endpoint !== "string" || typeof p256dh !== "string" || typeof auth !== "string")
     return undefined;
-  const keys = readDeviceKeys(p256dh, auth);
+  const keys = decodeDeviceKeys(p256dh, auth);
   if (person === undefined) return undefined;
   return keys && { id, endpoint, keys, person, version };
 }
