@@ -10,6 +10,7 @@ import { auditRoutes } from "./audit/routes.ts";
 import type { HttpEnv, RequestBindings } from "./env.ts";
 import { installGuards } from "./guards/install.ts";
 import { healthRoutes } from "./health/routes.ts";
+import { heldToLogin } from "./held-to-login.ts";
 import { serveOpenApi } from "./openapi.ts";
 import { onError, onNotFound } from "./problems.ts";
 import { Site } from "./site.ts";
@@ -54,9 +55,12 @@ export function createApp(options: AppOptions): App {
     if (name === "adk") for (const path of pathsOf(routes, site)) adkPaths.add(path);
   }
   for (const mount of options.mounts ?? []) {
-    app.all(`${mount.path}/*`, (context) =>
-      mount.fetch(context.req.raw, { principal: context.get("principal"), closing: site.closing }),
-    );
+    app.all(`${mount.path}/*`, async (context) => {
+      const left = new AbortController();
+      const closing = AbortSignal.any([site.closing, left.signal]);
+      const facts = { principal: context.get("principal"), closing };
+      return heldToLogin(site, context, await mount.fetch(context.req.raw, facts), () => left.abort());
+    });
   }
   serveOpenApi(app, site);
   return {

@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { HttpEnv } from "../env.ts";
+import { heldToLogin } from "../held-to-login.ts";
 import type { Site } from "../site.ts";
 import { serveAdk } from "./document.ts";
 import { reportFault, toAdkError } from "./errors.ts";
@@ -27,12 +28,13 @@ export function serveRunSse(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       reportFault(site, error, context.get("requestId"));
       return toSseChunk(toAdkError(site, error));
     };
-    return new Response(toSse(events, lastWords), {
+    const response = new Response(toSse(events, lastWords), {
       headers: {
         "content-type": "text/event-stream",
         "cache-control": "no-cache, no-transform",
         "x-accel-buffering": "no",
       },
     });
+    return heldToLogin(site, context, response);
   });
 }

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { toSse } from "../adk/sse.ts";
 import { toSseChunk } from "../adk/wire.ts";
 import type { HttpEnv } from "../env.ts";
+import { heldToLogin } from "../held-to-login.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
 import { statusOf } from "../problems.ts";
@@ -37,13 +38,14 @@ export function aguiRoutes(site: Site): OpenAPIHono<HttpEnv> {
         if (statusOf(error) >= 500) site.log.error({ err: error, requestId }, "a request failed");
         return toSseChunk(errorEvent(error));
       };
-      return new Response(toSse(aguiEvents(site, prepared), lastWords), {
+      const response = new Response(toSse(aguiEvents(site, prepared), lastWords), {
         headers: {
           "content-type": "text/event-stream",
           "cache-control": "no-cache, no-transform",
           "x-accel-buffering": "no",
         },
       });
+      return heldToLogin(site, context, response);
     },
   );
   refuseOtherMethods(routes);
