@@ -20,6 +20,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     rollupOptions: {
+      // How long parts of the build took is nothing that somebody who starts the demo wants to read.
+      checks: { bundlerTimings: false },
       input: {
         index: here("index.html"),
         offline: here("offline.html"),
