@@ -1,4 +1,4 @@
-import { type Ledger, valueDigest } from "../../engine/index.ts";
+import { type Ledger, type StoredItem, valueDigest } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 
 /** Which call of a tool with these arguments this is. */
@@ -6,8 +6,6 @@ export interface CallKey {
   readonly text: string;
   readonly id: string;
   readonly round: number;
-  /** Of the stored item of this round. */
-  readonly version: number;
 }
 
 const KIND = "mcp-call";
@@ -19,6 +17,8 @@ const KIND = "mcp-call";
 export class CallKeys {
   readonly #ledger: Ledger;
   readonly #app: string;
+  /** What was delivered here and may not be stored yet: a client may call again before it is. */
+  readonly #told = new Map<string, number>();
 
   constructor(ledger: Ledger, app: string) {
     this.#ledger = ledger;
@@ -27,14 +27,38 @@ export class CallKeys {
 
   async open(tool: string, args: JsonObject): Promise<CallKey> {
     const id = valueDigest(this.#ledger.digestKey, [this.#app, tool, args]);
-    const kept = await this.#ledger.items.get(KIND, id);
-    const told = isJsonObject(kept?.value) ? member(kept.value, "told") : undefined;
-    const round = typeof told === "number" ? told + 1 : 1;
-    return { text: `${tool}-${id}-${round}`, id, round, version: kept?.version ?? 0 };
+    const here = this.#told.get(id) ?? 0;
+    const round = Math.max(here, toldIn(await this.#ledger.items.get(KIND, id))) + 1;
+    return { text: `${tool}-${id}-${round}`, id, round };
   }
 
-  /** The outcome was delivered. If several clients got the same one, the first moves the key on. */
-  async done({ id, round, version }: CallKey): Promise<void> {
-    await this.#ledger.items.put({ kind: KIND, id, value: { told: round } }, version);
+  /** Delivers a final outcome: from then on the same arguments are a new call. If it cannot be delivered, they are not. */
+  async deliver({ id, round }: CallKey, send: () => Promise<void>): Promise<void> {
+    const before = this.#told.get(id) ?? 0;
+    this.#told.set(id, Math.max(before, round));
+    try {
+      await send();
+    } catch (error) {
+      if (before === 0) this.#told.delete(id);
+      else this.#told.set(id, before);
+      throw error;
+    }
+    await this.#store(id, round);
+    if (this.#told.get(id) === round) this.#told.delete(id);
   }
+
+  /** If several clients got the same outcome, the first moves the key on. */
+  async #store(id: string, round: number): Promise<void> {
+    for (;;) {
+      const kept = await this.#ledger.items.get(KIND, id);
+      if (toldIn(kept) >= round) return;
+      const item = { kind: KIND, id, value: { told: round } };
+      if (await this.#ledger.items.put(item, kept?.version ?? 0)) return;
+    }
+  }
+}
+
+function toldIn(kept: StoredItem | undefined): number {
+  const told = isJsonObject(kept?.value) ? member(kept.value, "told") : undefined;
+  return typeof told === "number" ? told : 0;
 }

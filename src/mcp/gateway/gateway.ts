@@ -195,10 +195,10 @@ export class McpGateway {
   async #tell(request: GatedRequest, { gate, key, onOutcome }: Telling): Promise<void> {
     const outcome = await this.#outcome(gate, request, key.text);
     if (request.signal.aborted) return;
-    if (isFinal(outcome)) this.#askers.delete(key.text);
-    await onOutcome(outcomeResult(outcome));
-    // Delivered: from now on the same arguments are a new call.
-    if (isFinal(outcome)) await this.#keys.done(key);
+    const tell = (): Promise<void> => onOutcome(outcomeResult(outcome));
+    if (!isFinal(outcome)) return tell();
+    this.#askers.delete(key.text);
+    await this.#keys.deliver(key, tell);
   }
 
   async #outcome(gate: Gate, request: GatedRequest, key: string): Promise<GateOutcome<JsonObject>> {

@@ -141,6 +141,20 @@ describe("through the gateway", () => {
     await anew;
   });
 
+  test("a client that calls again as soon as it has its outcome makes a new call", async () => {
+    const folder = await resources.folder();
+    const { engine, gateway, calls } = await scene({}, `sqlite:${join(folder, "ledger.db")}`);
+    const client = await connect(gateway);
+    const request = { name: "write", arguments: { path: "a" } };
+    const twice = client.callTool(request).then(() => client.callTool(request));
+    for (const round of [1, 2]) {
+      const [id = ""] = await opened(engine);
+      await engine.approve(id, { by });
+      await expect.poll(calls).toHaveLength(round);
+    }
+    expect(await twice).toMatchObject({ content: text("did write") });
+  });
+
   test("a call approved while no client was connected runs once, and the next client that asks gets the result", async () => {
     const { engine, gateway, calls } = await scene();
     const request = { name: "write", arguments: { path: "a" } };
