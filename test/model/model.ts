@@ -50,6 +50,8 @@ export interface ModelCall {
   /** Attempts whose body was entered, in order. */
   readonly entered: number[];
   deleted: boolean;
+  /** The attempt that became unknown after it was released. */
+  doubted?: number;
   /** What the person said of each attempt. */
   readonly settled: string[];
 }
@@ -135,6 +137,10 @@ export class Model {
       (question.status === "approved" && call.status === "ready");
     if (!isLast || !takeable)
       return question.withdrawn === true && !call.deleted ? "repeated" : "not-cancellable";
+    if (this.#wasReleased(call)) {
+      this.#doubt(call);
+      return "not-cancellable";
+    }
     question.status = "cancelled";
     question.withdrawn = true;
     this.#move(call, "cancelled");
@@ -147,7 +153,7 @@ export class Model {
     if (call.attempt !== attempt) return;
     if (call.status === "unknown") {
       // A late result of the last attempt, while nobody has settled.
-      if (end !== "succeed" && end !== "fail") return;
+      if ((end !== "succeed" && end !== "fail") || call.doubted === attempt) return;
       this.seen.add("unknown > late result");
       this.#move(call, END_STATUS[end]);
       return;
@@ -214,6 +220,7 @@ export class Model {
 
   delete(call: ModelCall): Answer {
     if (call.deleted) return "unknown-session";
+    if (this.#wasReleased(call)) this.#doubt(call);
     if (call.status === "executing" || call.status === "unknown") return "call-executing";
     if (call.status === "waiting" || call.status === "suspended" || call.status === "ready") {
       this.#move(call, "cancelled");
@@ -226,6 +233,17 @@ export class Model {
 
   openIn(call: ModelCall): number {
     return call.confirmations.filter(({ status }) => status === "requested").length;
+  }
+
+  /** A process was lost while it ran: nobody may say that it did not run. */
+  #wasReleased({ status, lost }: ModelCall): boolean {
+    return status === "ready" && lost > 0;
+  }
+
+  /** Nobody holds it, so that a late result is only journalled. */
+  #doubt(call: ModelCall): void {
+    this.#move(call, "unknown");
+    call.doubted = call.attempt;
   }
 
   #move(call: ModelCall, to: CallStatus): void {

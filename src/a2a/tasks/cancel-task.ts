@@ -1,4 +1,4 @@
-import type { Engine, Principal } from "../../engine/index.ts";
+import { type CallRecord, type Engine, isAnswered, type Principal } from "../../engine/index.ts";
 import { refused } from "../messages/index.ts";
 import { CANCELLED, type TaskView } from "./read-task.ts";
 
@@ -14,15 +14,24 @@ export async function cancelTask(engine: Engine, view: TaskView, principal: Prin
   const { session, invocation } = view.ref;
   const frames = (await engine.ledger.liveFrames(session)).filter((frame) => frame.invocation === invocation);
   const calls = await engine.ledger.calls(frames.flatMap((frame) => frame.calls));
-  const busy = calls.find(({ status }) => status === "executing" || status === "unknown");
+  const busy = calls.find(mayHaveRun);
   if (busy !== undefined) {
-    const what =
-      busy.status === "executing" ? "is running" : "has an unknown outcome that a person must settle";
     throw refused(
       "call-executing",
-      `The call ${busy.wireId} (${busy.tool}) ${what}; the task cannot be canceled now.`,
+      `The call ${busy.wireId} (${busy.tool}) ${standing(busy)}; the task cannot be canceled now.`,
     );
   }
   const reason = `${principal.id} canceled the task.`;
   await engine.cancelRun({ session, invocation, reason, errorCode: CANCELLED });
+}
+
+function mayHaveRun({ status, lost = 0 }: CallRecord): boolean {
+  return status === "executing" || status === "unknown" || (lost > 0 && !isAnswered(status));
+}
+
+function standing({ status }: CallRecord): string {
+  if (status === "executing") return "is running";
+  return status === "unknown"
+    ? "has an unknown outcome that a person must settle"
+    : "was started and may have run";
 }

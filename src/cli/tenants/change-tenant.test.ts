@@ -6,6 +6,7 @@ import {
   allHolds,
   Engine,
   isLedgerSuspended,
+  ManualClock,
   OutcomeUnknown,
   partsOf,
   placeHold,
@@ -14,7 +15,7 @@ import {
   suspendLedger,
   toPrincipal,
 } from "../../engine/index.ts";
-import { watch } from "../../engine/testing/execution.ts";
+import { killableEngine, until, watch } from "../../engine/testing/execution.ts";
 import { TenantRegistry } from "../../http/index.ts";
 import { createEngine, createLedger } from "../../index.ts";
 import { inspectLedger, migrateLedger } from "../../stores/index.ts";
@@ -171,6 +172,29 @@ test("a tenant with a call that runs, or whose outcome is unknown, is not erased
   expect(existsSync(file)).toBe(true);
   await engine.settleCall(unknown.callId, { as: "succeeded", result: "paid" }, { by: ana });
   expect(await eraseTenant(subject)).toMatchObject({ state: "erased" });
+});
+
+test("a tenant with a call that may have run, because its process was lost, is not erased", async () => {
+  const { subject, file, wanted } = await setUp();
+  await createTenant(subject, wanted);
+  const clock = new ManualClock();
+  const ledger = await createLedger(wanted.ledger, { clock });
+  const { engine, crash } = killableEngine(ledger, clock);
+  let isStarted = false;
+  const pay = engine.gate("pay", { idempotent: true }, () => {
+    isStarted = true;
+    return new Promise(() => {});
+  });
+  pay({}, { key: "k", by: ana }).catch(() => {});
+  await until(clock, () => isStarted);
+  crash();
+  const survivor = new Engine({ ledger, clock });
+  resources.add(() => survivor.close());
+  await clock.advance(60_000);
+  await survivor.work({ once: true });
+  await suspendTenant(subject);
+  await expect(eraseTenant(subject)).rejects.toMatchObject({ code: "call-executing" });
+  expect(existsSync(file)).toBe(true);
 });
 
 test("a suspension and a resumption that were killed are finished by the next one, or taken back", async () => {

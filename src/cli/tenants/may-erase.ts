@@ -1,5 +1,6 @@
 import {
   allHolds,
+  type CallRecord,
   isLedgerSuspended,
   type Ledger,
   type Page,
@@ -10,7 +11,7 @@ import { CountersignError } from "../../protocol/index.ts";
 const PAGE = 1_000;
 
 /**
- * Throws while a tenant's ledger has what must not be lost: a legal hold, a call that runs, an outcome that nobody knows. Looks
+ * Throws while a tenant's ledger has what must not be lost: a legal hold, a call that runs or may have run, an outcome that nobody knows. Looks
  * at every session, so it takes a while in a large ledger.
  */
 export async function checkErasable(ledger: Ledger, tenant: string): Promise<void> {
@@ -37,16 +38,19 @@ export async function checkErasable(ledger: Ledger, tenant: string): Promise<voi
       `The outcome of the call ${unknown} of the tenant "${tenant}" is unknown. Settle it first: countersign settle ${unknown}.`,
     );
   }
-  const executing = await executingCall(ledger);
-  if (executing !== undefined) {
-    throw new CountersignError(
-      "call-executing",
-      `The call ${executing} of the tenant "${tenant}" is running. Wait until it has ended.`,
-    );
+  const started = await startedCall(ledger);
+  if (started !== undefined) {
+    const { id, status } = started;
+    const advice =
+      status === "executing"
+        ? "is running. Wait until it has ended."
+        : "was started and may have run. Resume the tenant, and let it run, or withdraw it and settle it.";
+    throw new CountersignError("call-executing", `The call ${id} of the tenant "${tenant}" ${advice}`);
   }
 }
 
-async function executingCall(ledger: Ledger): Promise<string | undefined> {
+/** A call that runs, or whose process was lost while it ran. */
+async function startedCall(ledger: Ledger): Promise<CallRecord | undefined> {
   let cursor: string | undefined;
   do {
     const after = cursor === undefined ? {} : { cursor };
@@ -54,8 +58,9 @@ async function executingCall(ledger: Ledger): Promise<string | undefined> {
     for (const { key, deletedAt } of page.items) {
       // A session is not deleted while a call of it runs.
       if (deletedAt !== undefined) continue;
-      const found = (await ledger.unanswered(key)).find(({ status }) => status === "executing");
-      if (found !== undefined) return found.id;
+      const open = await ledger.unanswered(key);
+      const found = open.find(({ status, lost = 0 }) => status === "executing" || lost > 0);
+      if (found !== undefined) return found;
     }
     cursor = page.next;
   } while (cursor !== undefined);

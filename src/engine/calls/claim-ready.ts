@@ -9,11 +9,10 @@ import {
   type Snapshot,
   transact,
 } from "../ledger/index.ts";
-import type { CallCommand } from "../lifecycle/index.ts";
+import { type CallCommand, mayHaveRun } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { takeBack } from "../questions/index.ts";
+import { takeBack, writeMayHaveRun } from "../questions/index.ts";
 import { type Blocked, type Claimed, clear, writeClaim } from "./claim.ts";
-import { writeUnknown } from "./mark-unknown.ts";
 
 /** The result of trying to claim a ready call. */
 export interface Taken {
@@ -92,19 +91,11 @@ export async function planClaim(
   };
 }
 
-/** It runs, or a process was lost while it ran: nobody may say that it did not run. */
-function mayHaveRun({ status, lost = 0 }: CallRecord): boolean {
-  return status === "executing" || (status === "ready" && lost > 0);
-}
-
 function markBlocked(
   parts: EngineParts,
   held: Snapshot & { readonly call: CallRecord },
   { reason }: Blocked,
 ): Plan<Taken> {
   const draft = new Draft(parts, held.now, held.session).sync();
-  const told = `it was started and may have run, and it may not run again: ${reason}`;
-  const { attempt, status: statusThen } = held.call;
-  const call = writeUnknown(draft, held, { reason: told, attempt, more: { statusThen } });
-  return { draft, value: { call } };
+  return { draft, value: { call: writeMayHaveRun(draft, held, { reason }) } };
 }

@@ -29,7 +29,6 @@ export type { KnownClaim } from "./claim-outcomes.ts";
 export { planClaim, type Taken } from "./claim-ready.ts";
 export { Executions } from "./executions.ts";
 export { isClaimLost, markClaimLost } from "./lost-claim.ts";
-export { writeUnknown } from "./mark-unknown.ts";
 export { isPermitted, permitFor } from "./permit.ts";
 export { recordEntry } from "./record-entry.ts";
 export { storedResult } from "./stored-result.ts";

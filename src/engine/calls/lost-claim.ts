@@ -2,8 +2,8 @@ import { toResponse } from "../frames/index.ts";
 import type { LateEnd } from "../journal/index.ts";
 import { type CallRecord, type CallStatus, Draft, type Plan, type Snapshot } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
+import { writeUnknown } from "../questions/index.ts";
 import type { Ended } from "./executions.ts";
-import { writeUnknown } from "./mark-unknown.ts";
 import type { EntryOutcome } from "./record-entry.ts";
 
 const HAS_RUN = "it ran, but the ledger lost the record of its start; check what it did before you continue";

@@ -1,9 +1,9 @@
 import { countingFor } from "../delegations/index.ts";
 import { type Conflict, Draft, type Plan, type SessionRecord, transact } from "../ledger/index.ts";
-import { nextCall, nextConfirmation } from "../lifecycle/index.ts";
+import { mayHaveRun, nextCall, nextConfirmation } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayJudge, mayWithdraw, withoutRight } from "../people/index.ts";
-import { type Closed, writeClosing } from "../questions/index.ts";
+import { type Closed, writeClosing, writeMayHaveRun } from "../questions/index.ts";
 import { type Decider, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
 import { answerAgain, wasRecorded } from "./repeat.ts";
@@ -61,14 +61,20 @@ async function planCancellation(
     const refused = { ...refusal("not-cancellable", message), confirmation, call };
     return { value: answerAgain(isSame, { session, confirmation, call }, refused) };
   }
-  const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
   // If a power failure undid this, the question would be open again and could be approved.
   const draft = new Draft(parts, now, session).sync();
-  const closing = {
-    how: "withdraw",
-    reason: `${reason} (withdrawn by ${by.id})`,
-    decider: { by, via },
-  } as const;
+  const told = `${reason} (withdrawn by ${by.id})`;
+  if (mayHaveRun(call)) {
+    const { id, kind, authenticated } = by;
+    const acted = { by: { id, kind, authenticated }, via };
+    const unknown = writeMayHaveRun(draft, whole, { reason: told, by: acted });
+    return { draft, value: { ...refusal("not-cancellable", MAY_HAVE_RUN), confirmation, call: unknown } };
+  }
+  const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
+  const closing = { how: "withdraw", reason: told, decider: { by, via } } as const;
   const closed = writeClosing(parts, draft, { confirmation, call, frame, closing, owner, last });
   return { draft, value: { ok: true, repeated: false, session, ...closed } };
 }
+
+const MAY_HAVE_RUN =
+  "The call was started and may have run, so it cannot be withdrawn. It does not run again; settle its outcome, which is unknown.";

@@ -15,6 +15,7 @@ export {
   frameAfter,
   isAnswered,
   isFrameOver,
+  mayHaveRun,
   nextCall,
   nextConfirmation,
   type ShownStatus,

@@ -1,5 +1,5 @@
 import { CountersignError } from "../../protocol/index.ts";
-import type { CallStatus, ConfirmationStatus, FrameStatus } from "../ledger/index.ts";
+import type { CallRecord, CallStatus, ConfirmationStatus, FrameStatus } from "../ledger/index.ts";
 
 /** What can happen to a question. */
 export type ConfirmationCommand = "approve" | "deny" | "expire" | "withdraw";
@@ -203,6 +203,11 @@ const ANSWERED: ReadonlySet<CallStatus> = new Set(["succeeded", "failed", "denie
 /** Does the call have its final answer? */
 export function isAnswered(status: CallStatus): boolean {
   return ANSWERED.has(status);
+}
+
+/** Does it run, or was a process lost while it ran? Then nobody may say that it did not run. */
+export function mayHaveRun({ status, lost = 0 }: Pick<CallRecord, "status" | "lost">): boolean {
+  return status === "executing" || (status === "ready" && lost > 0);
 }
 
 /** The single status that the API shows for a confirmation and its call. */

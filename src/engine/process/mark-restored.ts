@@ -1,11 +1,10 @@
-import { writeUnknown } from "../calls/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { revokeAllDelegations } from "../delegations/index.ts";
 import { revokeAll } from "../grants/index.ts";
 import type { ActedBy } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { subjectOf } from "../questions/index.ts";
+import { subjectOf, writeUnknown } from "../questions/index.ts";
 
 const BATCH = 100;
 const AT_ONCE = 8;

@@ -34,6 +34,7 @@ export {
 export { questionIsGenuine, type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
 export { expire, writeExpiry } from "./expire.ts";
 export { firstQuestion } from "./first-question.ts";
+export { writeMayHaveRun, writeUnknown } from "./mark-unknown.ts";
 export { AppOpenLimit, MAX_OPEN_PER_SERVER, openRoom, tooManyAsked, tooManyOpen } from "./open-limit.ts";
 export { judgePayload, type PayloadOutcome } from "./payload.ts";
 export { judgePayloadHere } from "./payload-here.ts";

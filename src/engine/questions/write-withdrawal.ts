@@ -7,9 +7,10 @@ import type {
   FrameRecord,
   Snapshot,
 } from "../ledger/index.ts";
-import { nextConfirmation } from "../lifecycle/index.ts";
+import { mayHaveRun, nextConfirmation } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { writeClosing } from "./close-question.ts";
+import { writeMayHaveRun } from "./mark-unknown.ts";
 
 export interface WithdrawalInput {
   readonly reason: string;
@@ -23,7 +24,7 @@ export interface Withdrawn {
   readonly stepping?: FrameRecord;
 }
 
-/** Withdraws a call that has not started, and its question if that can still be withdrawn. */
+/** Withdraws a call that has not started, and its question if that can still be withdrawn. One that may have run becomes `unknown`. */
 export function writeWithdrawal(
   parts: EngineParts,
   draft: Draft,
@@ -31,6 +32,7 @@ export function writeWithdrawal(
   { reason, owner, last }: WithdrawalInput,
 ): Withdrawn {
   const { call, confirmation, frame } = held;
+  if (mayHaveRun(call)) return { call: writeMayHaveRun(draft, held, { reason }) };
   if (confirmation !== undefined && nextConfirmation(confirmation.status, "withdraw") !== undefined) {
     return writeClosing(parts, draft, {
       confirmation,

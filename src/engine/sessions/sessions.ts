@@ -19,9 +19,10 @@ import {
   textIn,
   transact,
 } from "../ledger/index.ts";
+import { mayHaveRun } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayJudge, type Principal, withoutRight } from "../people/index.ts";
-import { type Reserved, writeWithdrawal } from "../questions/index.ts";
+import { type Reserved, writeMayHaveRun, writeWithdrawal } from "../questions/index.ts";
 
 /** What a session begins with. */
 export interface SessionStart {
@@ -243,11 +244,8 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
   const { guard, hold } = await holdOn(parts, session);
   if (hold !== undefined) return { value: underHold(hold) };
   const open = await parts.ledger.unanswered(session.key);
-  const busy = open.find(({ status }) => status === "executing" || status === "unknown");
-  if (busy !== undefined) {
-    const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}. Wait for it, or settle it first.`;
-    return { value: { ok: false, code: "call-executing", message } };
-  }
+  const busy = open.find((call) => call.status === "unknown" || mayHaveRun(call));
+  if (busy !== undefined) return refuseErasure(parts, snapshot, { busy, open });
   // Erase first, so that the journal records of the deletion itself are not erased: who did it, what was withdrawn, up
   // to which record.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });
@@ -260,6 +258,25 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
     draft.journal(kind, { ...body, erased });
   }
   return { draft: draft.delete(), value: { ok: true } };
+}
+
+/** What may have run is not erased as if it had not: it becomes `unknown`, so that somebody can settle it. */
+async function refuseErasure(
+  parts: EngineParts,
+  { session, now }: Snapshot,
+  { busy, open }: { readonly busy: CallRecord; readonly open: readonly CallRecord[] },
+): Promise<Plan<Done>> {
+  const draft = new Draft(parts, now, session).sync();
+  const released = open.filter((call) => call.status === "ready" && mayHaveRun(call));
+  for (const { id } of released) {
+    const held = await parts.ledger.load({ call: id });
+    if (held?.call !== undefined)
+      writeMayHaveRun(draft, { ...held, call: held.call }, { reason: "the session is to be deleted" });
+  }
+  const status = released.includes(busy) ? "unknown" : busy.status;
+  const message = `The call ${busy.wireId} (${busy.tool}) is ${status}. Wait for it, or settle it first.`;
+  const value = { ok: false, code: "call-executing", message } as const;
+  return released.length === 0 ? { value } : { draft, value };
 }
 
 const NEVER_ERASED: Refusal = {

@@ -1,6 +1,6 @@
 import type { ActedBy, LateEnd } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Draft, FrameRecord, Snapshot } from "../ledger/index.ts";
-import { subjectOf, writeClosingEvent } from "../questions/index.ts";
+import { subjectOf, writeClosingEvent } from "./close-question.ts";
 
 export interface UnknownReason {
   readonly reason: string;
@@ -25,6 +25,17 @@ export function writeUnknown(
   // No owner: a late result is only journalled, and the person who settles the call decides.
   const owner = call.owner === undefined ? {} : { owner: null };
   return draft.moveCall(call, "mark-unknown", { attempt, ...owner });
+}
+
+/** Makes a call `unknown` that may have run and must not run again, for this reason. */
+export function writeMayHaveRun(
+  draft: Draft,
+  held: Parameters<typeof writeUnknown>[1],
+  { reason, by }: { readonly reason: string; readonly by?: ActedBy },
+): CallRecord {
+  const { attempt, status: statusThen } = held.call;
+  const told = `it was started and may have run, and it may not run again: ${reason}`;
+  return writeUnknown(draft, held, { reason: told, attempt, more: { statusThen, ...by } });
 }
 
 function closeQuestion(
