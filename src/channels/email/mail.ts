@@ -1,6 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { displayText, type JsonValue } from "../../protocol/index.ts";
 import type { Notice } from "../channel.ts";
+import { refusedWords } from "../refused-words.ts";
 
 const MOST_VALUE = 20_000;
 const MOST_TOOL = 80;
@@ -19,9 +20,9 @@ const STATUS_WORDS: Readonly<Record<Confirmation["status"], string>> = {
   succeeded: "Approved. The call succeeded.",
   failed: "Approved. The call failed.",
   unknown: "Approved. The outcome of the call is unknown: somebody must find out and settle it in the inbox.",
-  denied: "Denied. The call did not run.",
-  expired: "Expired. Nobody decided in time, and the call did not run.",
-  cancelled: "Withdrawn. The call did not run.",
+  denied: "Denied.",
+  expired: "Expired. Nobody decided in time.",
+  cancelled: "Withdrawn.",
 };
 
 /** The links of a mail: to the card in the inbox, and one that decides without a login. */
@@ -49,7 +50,7 @@ export function mailOf(
 
 /** How it stands, in one sentence. */
 export function statusOf(about: Notice["about"]): string {
-  if ("id" in about) return STATUS_WORDS[about.status];
+  if ("id" in about) return [STATUS_WORDS[about.status], ...refusedWords(about)].join(" ");
   return `The outcome of this call is ${about.status}. Nobody was asked about it.`;
 }
 

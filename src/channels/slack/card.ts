@@ -1,6 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { displayText, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { NotedCall, Notice } from "../channel.ts";
+import { refusedWords } from "../refused-words.ts";
 import {
   type Block,
   context,
@@ -27,14 +28,14 @@ const STATUS_WORDS: Readonly<Record<Confirmation["status"], string>> = {
   succeeded: "Approved. The call succeeded.",
   failed: "Approved. The call failed.",
   unknown: "Approved. The outcome of the call is unknown: somebody must find out and settle it in the inbox.",
-  denied: "Denied. The call did not run.",
-  expired: "Expired. Nobody decided in time, and the call did not run.",
-  cancelled: "Withdrawn. The call did not run.",
+  denied: "Denied.",
+  expired: "Expired. Nobody decided in time.",
+  cancelled: "Withdrawn.",
 };
 
 /** How a question stands, in words. */
-export function statusWords(status: Confirmation["status"]): string {
-  return STATUS_WORDS[status];
+export function statusWords(about: Pick<Confirmation, "status" | "askedByTool">): string {
+  return [STATUS_WORDS[about.status], ...refusedWords(about)].join(" ");
 }
 
 /** The values of the buttons that decide. */
@@ -120,7 +121,7 @@ function standing(about: Confirmation): readonly Block[] {
   const votes = status === "requested" ? votesOf(about) : [];
   const by = decision === undefined ? "" : ` By ${oneLine(decision.by.id, MOST_NAME)}, ${decision.at}.`;
   return [
-    section([`${statusWords(status)}${by}`, ...votes].join("\n")),
+    section([`${statusWords(about)}${by}`, ...votes].join("\n")),
     ...(reason === undefined ? [] : [section(`Reason: ${displayText(reason, { maxLength: MOST_HINT })}`)]),
   ];
 }

@@ -158,9 +158,10 @@ export function digestBlocks(
   ]);
 }
 
-function linesOf({ tool, hint, user, expiresAt, status }: Confirmation): string {
+function linesOf(about: Confirmation): string {
+  const { tool, hint, user, expiresAt, status } = about;
   const asked = `Asked by ${oneLine(user, MOST_NAME)}${expiresAt === undefined ? "" : ` · expires ${expiresAt}`}`;
-  const facts = status === "requested" ? [oneLine(hint, MOST_HINT), asked] : [statusWords(status)];
+  const facts = status === "requested" ? [oneLine(hint, MOST_HINT), asked] : [statusWords(about)];
   return [oneLine(tool, MOST_NAME), ...facts].filter((line) => line !== "").join("\n");
 }
 

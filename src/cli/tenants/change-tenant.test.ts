@@ -183,7 +183,7 @@ test("a tenant with a call that may have run, because its process was lost, is n
   let isStarted = false;
   const pay = engine.gate("pay", { idempotent: true }, () => {
     isStarted = true;
-    return new Promise(() => {});
+    return new Promise<never>(() => {});
   });
   pay({}, { key: "k", by: ana }).catch(() => {});
   await until(clock, () => isStarted);

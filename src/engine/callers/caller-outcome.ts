@@ -82,6 +82,7 @@ export function callerOutcome({ call, session, confirmation }: StoredCallerCall)
     ...(reason === undefined ? {} : { reason }),
     message: messageOf({
       status,
+      attempt: call.attempt,
       ...(error === undefined ? {} : { error }),
       ...(reason === undefined ? {} : { reason }),
     }),

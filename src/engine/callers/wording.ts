@@ -5,13 +5,16 @@ import type { CallerOutcome } from "./caller-outcome.ts";
 /** What to say about a call, in one sentence or two. */
 export function messageOf({
   status,
+  attempt,
   error,
   reason,
-}: Pick<CallerOutcome, "status" | "error" | "reason">): string {
+}: Pick<CallerOutcome, "status" | "attempt" | "error" | "reason">): string {
   const why = reason === undefined ? "." : `: ${reason}`;
+  // One that asked while it ran had started.
+  const ran = attempt === 0 ? "run" : "finish; a part of it may have been done";
   switch (status) {
     case "pending":
-      return "The call waits for a person's approval. It has not run.";
+      return `The call waits for a person's approval. It has not ${attempt === 0 ? "run" : "finished"}.`;
     case "allowed":
       return "The call may run. Claim it first.";
     case "executing":
@@ -23,11 +26,11 @@ export function messageOf({
     case "unknown":
       return "The call started, and its outcome is unknown. A person must settle it. Do not run it again.";
     case "denied":
-      return `The call was denied and did not run${why}`;
+      return `The call was denied and did not ${ran}${why}`;
     case "expired":
-      return "Nobody decided in time. The call did not run.";
+      return `Nobody decided in time. The call did not ${ran}.`;
     case "cancelled":
-      return `The call was withdrawn and did not run${why}`;
+      return `The call was withdrawn and did not ${ran}${why}`;
   }
 }
 
@@ -42,7 +45,7 @@ const AMENDED =
 
 /** The answer to the model: the result, with the arguments that ran if an approver changed them, or why there is none. */
 export function toldToModel(outcome: CallerOutcome): ToldToModel {
-  const { status, args, amended, result = null, error, reason, message } = outcome;
+  const { status, args, attempt, amended, result = null, error, reason, message } = outcome;
   switch (status) {
     case "succeeded":
       return { ok: true, answer: amended === undefined ? result : { result, note: AMENDED, ranWith: args } };
@@ -56,7 +59,7 @@ export function toldToModel(outcome: CallerOutcome): ToldToModel {
     case "expired":
       return failed(EXPIRED_ANSWER);
     case "cancelled":
-      return failed(cancelledAnswer(reason ?? "no reason given"));
+      return failed(cancelledAnswer(reason ?? "no reason given", { attempt }));
     default:
       return failed({ error: message, status });
   }

@@ -226,6 +226,8 @@ export class CallRun {
   }
 }
 
+const STARTED = { attempt: 1 };
+
 // If the tool does not catch the rejection, the default text is used.
 function rejectionAnswer({ status, reason }: ConfirmationRejected): JsonObject {
   switch (status) {
@@ -234,7 +236,7 @@ function rejectionAnswer({ status, reason }: ConfirmationRejected): JsonObject {
     case "expired":
       return EXPIRED_ANSWER;
     case "cancelled":
-      return cancelledAnswer(reason ?? "no reason given");
+      return cancelledAnswer(reason ?? "no reason given", STARTED);
   }
 }
 

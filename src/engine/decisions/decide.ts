@@ -100,7 +100,7 @@ async function judge(
   if (late) {
     const draft = new Draft(parts, now, whole.session);
     const expired = writeExpiry(parts, draft, { ...whole, owner, last: about.last });
-    return { draft, value: { ...expiredRefusal(confirmation), ...expired } };
+    return { draft, value: { ...expiredRefusal(whole), ...expired } };
   }
   return judgeVote(parts, whole, { ...about, owner, counting });
 }
@@ -174,7 +174,7 @@ function judgeAgain(
 ): Decided | RefusedDecision {
   const current = { confirmation, call };
   const vote = decidingVote(confirmation);
-  if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...current };
+  if (confirmation.status === "expired") return { ...expiredRefusal(current), ...current };
   if (confirmation.status === "cancelled" || vote === undefined) {
     const why = `The question was withdrawn: ${confirmation.withdrawal ?? "no reason given"}.`;
     const { confirmation: next = confirmation.id } = call;
@@ -236,9 +236,10 @@ function refusalOf(
   return forgery === undefined ? undefined : refusal(forgery.code, forgery.message);
 }
 
-function expiredRefusal(confirmation: ConfirmationRecord): RefusedDecision {
+function expiredRefusal({ confirmation, call }: Pick<Whole, "confirmation" | "call">): RefusedDecision {
   const at = new Date(confirmation.expiresAt ?? 0).toISOString();
-  return refusal("expired", `The deadline was ${at}. The call did not run, and the model was told.`);
+  const ran = call.attempt === 0 ? "run" : "finish";
+  return refusal("expired", `The deadline was ${at}. The call did not ${ran}, and the model was told.`);
 }
 
 function isWhole(snapshot: Snapshot | undefined): snapshot is Whole {

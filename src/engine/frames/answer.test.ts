@@ -8,7 +8,14 @@ test("the model is told what became of a call in the words of the wire", () => {
     reason: "too much",
   });
   expect(EXPIRED_ANSWER).toEqual({ error: "tool call expired before it was approved" });
-  expect(cancelledAnswer("off")).toEqual({ error: "tool call was withdrawn before it ran", reason: "off" });
+  expect(cancelledAnswer("off", { attempt: 0 })).toEqual({
+    error: "tool call was withdrawn before it ran",
+    reason: "off",
+  });
+  expect(cancelledAnswer("off", { attempt: 1 })).toEqual({
+    error: "tool call was withdrawn before it finished; a part of it may have been done",
+    reason: "off",
+  });
 });
 
 test.each([

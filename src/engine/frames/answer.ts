@@ -24,11 +24,10 @@ export function deniedAnswer(reason?: string): JsonObject {
 /** What the model is told about a call that nobody decided in time. */
 export const EXPIRED_ANSWER: JsonObject = { error: "tool call expired before it was approved" };
 
-const WITHDRAWN = "tool call was withdrawn before it ran";
-
-/** What the model is told about a withdrawn call. */
-export function cancelledAnswer(reason: string): JsonObject {
-  return { error: WITHDRAWN, reason };
+/** What the model is told about a withdrawn call: one that asked while it ran had started, and may have done a part. */
+export function cancelledAnswer(reason: string, { attempt }: Pick<CallRecord, "attempt">): JsonObject {
+  const when = attempt === 0 ? "before it ran" : "before it finished; a part of it may have been done";
+  return { error: `tool call was withdrawn ${when}`, reason };
 }
 
 const FULL = "the session is full; start a new one";
@@ -38,7 +37,7 @@ const SHORT: { readonly [status in CallStatus]?: JsonObject } = {
   failed: { error: `the tool failed; the error is stored with the call: ${FULL}` },
   denied: deniedAnswer(),
   expired: EXPIRED_ANSWER,
-  cancelled: { error: WITHDRAWN },
+  cancelled: { error: "tool call was withdrawn" },
 };
 
 /** The command for the answer of a refused call: an expiry is not a denial by a person. */

@@ -56,7 +56,7 @@ export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput
       ? deniedAnswer(closing.vote.reason)
       : closing.how === "expire"
         ? EXPIRED_ANSWER
-        : cancelledAnswer(closing.reason);
+        : cancelledAnswer(closing.reason, call);
   const command = CALL_COMMAND[closing.how];
   const answered = writeAnswer(parts, draft, {
     call,

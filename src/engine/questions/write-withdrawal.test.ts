@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ANA, DEFINITION, TestApp } from "../../../test/attack/support/engine-fixture.ts";
+import { ANA, DEFINITION, openEngineFixture, TestApp } from "../../../test/attack/support/engine-fixture.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
@@ -101,4 +101,23 @@ test.each<[string, (scene: Awaited<ReturnType<typeof released>>) => Promise<unkn
   );
   expect(settled).toMatchObject({ ok: true, call: { status: "succeeded" } });
   expect(await scene.survivor.verify()).toMatchObject({ ok: true });
+});
+
+test("the model is told that a call had started which asked while it ran, when its question is withdrawn", async () => {
+  const fixture = await openEngineFixture();
+  fixture.app.define("pay", {
+    run: async (_call, { step, confirm }) => {
+      await step("charge", () => "charged");
+      await confirm("ship");
+      return "shipped";
+    },
+  });
+  const { confirmation, call } = await fixture.ask({ tool: "pay" });
+  await fixture.engine.approve(confirmation.id, { by: ANA });
+  await until(fixture.clock, async () => (await fixture.call(call.id)).status === "suspended");
+  const { confirmation: asked = "" } = await fixture.call(call.id);
+  expect(await fixture.engine.decisions.cancel(asked, { by: ANA, reason: "no" })).toMatchObject({ ok: true });
+  expect((await fixture.call(call.id)).result).toMatchObject({
+    error: "tool call was withdrawn before it finished; a part of it may have been done",
+  });
 });

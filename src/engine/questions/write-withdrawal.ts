@@ -48,7 +48,7 @@ export function writeWithdrawal(
     call,
     frame,
     command: "cancel",
-    result: cancelledAnswer(reason),
+    result: cancelledAnswer(reason, call),
     owner,
     last,
   });

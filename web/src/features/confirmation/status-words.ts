@@ -23,7 +23,12 @@ export function statusWord(status: Status): StatusWord {
 }
 
 /** Who decided it and how, in one sentence; for what nobody decided, why it ended. */
-export function decisionSentence({ status, decision, withdrawal }: Confirmation): string | undefined {
+export function decisionSentence({
+  status,
+  decision,
+  withdrawal,
+  askedByTool,
+}: Pick<Confirmation, "status" | "decision" | "withdrawal" | "askedByTool">): string | undefined {
   if (decision !== undefined) {
     const { by, confirmed, via, for: delegator } = decision;
     const known = by.authenticated ? "" : ", unauthenticated";
@@ -31,9 +36,10 @@ export function decisionSentence({ status, decision, withdrawal }: Confirmation)
     const forWhom = whom === undefined ? "" : ` for ${whom}`;
     return `${confirmed ? "Approved" : "Denied"} by ${by.id}${forWhom} (${via}${known}).`;
   }
-  if (status === "expired") return "Nobody decided in time. It did not run.";
-  if (status === "cancelled")
-    return `Cancelled${withdrawal === undefined ? "" : `: ${withdrawal}`}. It did not run.`;
+  // A call that asked while it ran had started. One may be cancelled because it was found to have run.
+  const ran = askedByTool === true ? " It had started, and did not finish." : "";
+  if (status === "expired") return `Nobody decided in time.${ran || " It did not run."}`;
+  if (status === "cancelled") return `Cancelled${withdrawal === undefined ? "" : `: ${withdrawal}`}.${ran}`;
   return undefined;
 }
 
