@@ -20,7 +20,12 @@ export interface Mount {
   readonly path: string;
   fetch(
     request: Request,
-    facts: { readonly principal: Principal; readonly closing: AbortSignal },
+    facts: {
+      readonly principal: Principal;
+      readonly closing: AbortSignal;
+      /** For a large read: resolves when it is the caller's turn, to what ends it. Reads by GET have taken theirs. */
+      readonly takeTurn: () => Promise<() => void>;
+    },
   ): Promise<Response>;
   /** Channels whose routes people use themselves, as `push`; the inbox offers them. */
   readonly channels?: readonly string[];

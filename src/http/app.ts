@@ -58,18 +58,20 @@ export function createApp(options: AppOptions): App {
     app.all(`${mount.path}/*`, async (context) => {
       const left = new AbortController();
       const closing = AbortSignal.any([site.closing, left.signal]);
-      const facts = { principal: context.get("principal"), closing };
+      const principal = context.get("principal");
+      const facts = { principal, closing, takeTurn: () => site.turns.take(principal) };
       return heldToLogin(site, context, await mount.fetch(context.req.raw, facts), () => left.abort());
     });
   }
   serveOpenApi(app, site);
   return {
     // Hono treats a host's second argument as bindings; ours ignores it.
-    fetch: async (request, { remoteAddress, takesEncoded = false, takeShared } = {}) =>
+    fetch: async (request, { remoteAddress, takesEncoded = false, takeShared, whenSent } = {}) =>
       app.fetch(request, {
         takesEncoded,
         ...(remoteAddress === undefined ? {} : { remoteAddress }),
         ...(takeShared === undefined ? {} : { takeShared }),
+        ...(whenSent === undefined ? {} : { whenSent }),
       }),
     leave: () => site.leave(),
     drain: () => site.drain(),

@@ -24,6 +24,8 @@ export interface RequestBindings {
    * channels.
    */
   readonly takeShared?: (sender: "known" | "channel" | "stranger") => number;
+  /** Calls back when the answer was sent, or its client is gone. */
+  readonly whenSent?: (then: () => void) => unknown;
 }
 
 /** Hono's type of the context that our routes get. */

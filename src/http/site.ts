@@ -7,6 +7,7 @@ import { authOf } from "./auth/host-auth.ts";
 import { FEED_SETTINGS, type FeedSettings } from "./feed/settings.ts";
 import { type Logger, SILENT } from "./log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
+import { Turns } from "./turns.ts";
 
 /** What every route works with. Opened when the first request needs it. */
 export class Site {
@@ -27,6 +28,8 @@ export class Site {
   #engines: Promise<readonly Engine[]> | undefined;
   /** Settings of the live feed. */
   readonly feed: FeedSettings;
+  /** Of large reads. */
+  readonly turns: Turns = new Turns();
   readonly #closing = new AbortController();
   #leaving = false;
 

@@ -1,5 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { createA2aApp } from "../../src/a2a/index.ts";
+import type { Ledger } from "../../src/engine/index.ts";
 import { createApp } from "../../src/http/index.ts";
 import { Agent, type JsonObject, Runner } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
@@ -85,3 +87,46 @@ test(
     for (const [, range] of events.mock.calls) expect(range?.bytes).toBeLessThanOrEqual(1_000_000);
   },
 );
+
+/** How many reads of whole conversations there are at the same time, at most. */
+function watchReads(ledger: Ledger): { readonly most: () => number } {
+  const { events } = ledger;
+  let [running, most] = [0, 0];
+  vi.spyOn(ledger, "events").mockImplementation(async (...read) => {
+    running += 1;
+    most = Math.max(most, running);
+    await setImmediate();
+    return events.apply(ledger, read).finally(() => (running -= 1));
+  });
+  return { most: () => most };
+}
+
+test("conversations over AG-UI and tasks over A2A are read a few at a time for one caller", async () => {
+  const { runner, client } = start();
+  const post = (path: string, body: JsonObject): Promise<Response> =>
+    client.request("POST", path, body, { "a2a-version": "1.0" });
+  const message = { messageId: "m1", contextId: "c1", role: "ROLE_USER", parts: [{ text: "hello" }] };
+  const rpc = { jsonrpc: "2.0", id: 1 };
+  const sent = await (await post("/a2a/desk", { ...rpc, method: "SendMessage", params: { message } })).json();
+  const { result } = sent as { readonly result: { readonly task: { readonly id: string } } };
+  const nothing = { messages: [], state: {}, tools: [], context: [], forwardedProps: {} };
+  const reads: readonly ((place: number) => Promise<Response>)[] = [
+    (place) => post("/agui/desk", { threadId: "c1", runId: `r${place}`, ...nothing }),
+    // A message that is sent again says nothing new.
+    (place) => post("/agui/desk", { threadId: "c1", runId: `s${place}`, ...nothing, messages: [known] }),
+    () => post("/a2a/desk", { ...rpc, method: "GetTask", params: { id: result.task.id } }),
+    () => post("/a2a/desk", { ...rpc, method: "ListTasks", params: {} }),
+  ];
+  const { ledger } = await runner.engine();
+  const { session } = (await ledger.load({ session: { app: "desk", user: "local", id: "c1" } })) ?? {};
+  const [first] = await ledger.events(session?.key ?? "");
+  const known = { id: first?.id ?? "", role: "user", content: "hello" };
+  const watched = watchReads(ledger);
+  for (const read of reads) {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, place) => read(place)));
+    for (const answer of await Promise.all(answers.map((each) => each.text())))
+      expect(answer).toContain("c1");
+  }
+  expect(watched.most()).toBeGreaterThan(1);
+  expect(watched.most()).toBeLessThanOrEqual(4);
+});

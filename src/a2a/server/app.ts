@@ -34,6 +34,8 @@ export interface A2aFacts {
   readonly principal: Principal;
   /** Aborts when this process is about to end. */
   readonly closing?: AbortSignal;
+  /** Resolves when it is the caller's turn to read much, to what ends it. */
+  readonly takeTurn?: () => Promise<() => void>;
 }
 
 /** Agents as A2A servers, as a function from request to response, to be mounted at `/a2a`. */
@@ -85,11 +87,11 @@ function handlerOptions(options: A2aOptions, runner: Runner, url: string): Handl
 }
 
 async function answerRpc(request: Request, facts: A2aFacts, options: HandlerOptions): Promise<Response> {
-  const { principal, closing } = facts;
+  const { principal, closing, takeTurn = noTurn } = facts;
   const signal = closing === undefined ? request.signal : AbortSignal.any([request.signal, closing]);
   try {
     const call = await readCall(request);
-    const caller = { principal, optedIn: call.optedIn, signal, headers: request.headers };
+    const caller = { principal, optedIn: call.optedIn, signal, headers: request.headers, takeTurn };
     return await answerCall(call, new RequestHandler(options, caller));
   } catch (error) {
     return Response.json(rpcError("1.0", {}, toA2aError(error, options.report)));
@@ -118,12 +120,16 @@ async function answerCard(
   const signal = new AbortController().signal;
   const handler = new RequestHandler(
     { ...options, card: async () => card },
-    { principal, optedIn: false, signal, headers: request.headers },
+    { principal, optedIn: false, signal, headers: request.headers, takeTurn: noTurn },
   );
   const old = await new LegacyRestTransportHandler(handler).getAuthenticatedExtendedAgentCard(
     new ServerCallContext(),
   );
   return Response.json({ ...old, supportedInterfaces: card.supportedInterfaces }, { headers });
+}
+
+async function noTurn(): Promise<() => void> {
+  return () => {};
 }
 
 function decoded(name: string): string {

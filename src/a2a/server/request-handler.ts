@@ -41,6 +41,7 @@ export interface Caller {
   readonly optedIn: boolean;
   readonly signal: AbortSignal;
   readonly headers: Headers;
+  readonly takeTurn: () => Promise<() => void>;
 }
 
 const LONGEST_ID = 255;
@@ -88,14 +89,14 @@ export class RequestHandler implements A2ARequestHandler {
   }
 
   async getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
-    return this.#told(async () => {
+    return this.#toldInTurn(async () => {
       checkUse(this.#caller.principal, "read");
       return this.#show(await this.#find(id), historyLength);
     });
   }
 
   async listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
-    return this.#told(async () => {
+    return this.#toldInTurn(async () => {
       checkUse(this.#caller.principal, "read");
       const { ledger } = await this.#engine();
       const owner = { app: this.#options.runner.app, user: this.#caller.principal.id };
@@ -239,6 +240,12 @@ export class RequestHandler implements A2ARequestHandler {
     } catch (error) {
       throw toA2aError(error, this.#options.report);
     }
+  }
+
+  /** For what may read a whole session. */
+  async #toldInTurn<T>(work: () => Promise<T>): Promise<T> {
+    const leave = await this.#caller.takeTurn();
+    return this.#told(work).finally(leave);
   }
 
   async #told<T>(work: () => Promise<T>): Promise<T> {

@@ -90,9 +90,15 @@ async function newParts(
     await noteRefused(site, decisions, { code: "unknown-session", by, via: VIA });
     throw noSession(name.id);
   }
-  const recent = await ledger.events(session.key, { last: RECENT_EVENTS });
-  const isKnown = recent.some(({ id }) => id === messageId);
-  return [...answers, ...(isKnown ? [] : text)];
+  if (text.length === 0) return answers;
+  const leave = await site.turns.take(by);
+  try {
+    const recent = await ledger.events(session.key, { last: RECENT_EVENTS });
+    const isKnown = recent.some(({ id }) => id === messageId);
+    return [...answers, ...(isKnown ? [] : text)];
+  } finally {
+    leave();
+  }
 }
 
 async function* eventsOf(

@@ -46,7 +46,12 @@ export async function* aguiEvents(site: Site, prepared: PreparedRun): AsyncGener
     await events?.return(undefined);
   }
   yield* translation.end();
-  yield* closing(site, prepared, { failed: translation.failed, refused });
+  const leave = await site.turns.take(prepared.by);
+  try {
+    yield* closing(site, prepared, { failed: translation.failed, refused });
+  } finally {
+    leave();
+  }
 }
 
 /** What a run ends with if it cannot go on. */

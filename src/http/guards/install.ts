@@ -7,12 +7,13 @@ import { readBody } from "./body.ts";
 import { needJson } from "./content-type.ts";
 import { checkHost } from "./host.ts";
 import { requestLimits } from "./limits.ts";
-import { isLogin, isOpen, isProbe, isUnlimited } from "./open-paths.ts";
+import { isLogin, isOpen, isProbe, isUnlimited, mayWait } from "./open-paths.ts";
 import { checkOrigin } from "./origin.ts";
 import { nameRequest } from "./request-id.ts";
 import { secureAnswers } from "./security-headers.ts";
 import { throttleCallers, throttleFailures, throttleLogins, throttleTogether } from "./throttle.ts";
 import { TokenBuckets } from "./token-buckets.ts";
+import { takeTurns } from "./turns.ts";
 
 /**
  * All checks before any route; their results are in the context's variables. The order makes refusals cheap: nothing is
@@ -50,6 +51,9 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(callers, unlimited));
   const isEntry = within((path: string) => mounts.some((mount) => mount.isOpen?.(path) === true));
   app.use(throttleTogether({ isUnlimited: unlimited, isEntry }));
+  const isExempt = (path: string, method: string): boolean =>
+    unlimited(path, method) || within(mayWait)(path);
+  if (Number.isFinite(requestsPerMinute)) app.use(takeTurns(site.turns, isExempt));
   app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }, isRaw));
 }
 

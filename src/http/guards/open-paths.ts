@@ -38,6 +38,11 @@ export function isUnlimited(path: string, method: string): boolean {
   return PROBES.has(path) || path === "/health" || path.startsWith("/assets/");
 }
 
+/** May a read wait there for a person? */
+export function mayWait(path: string): boolean {
+  return path.startsWith("/v1/calls/");
+}
+
 /** Is it a probe that machines request every few seconds? */
 export function isAskedByMachines(path: string): boolean {
   return ASKED_BY_MACHINES.has(path);

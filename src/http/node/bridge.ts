@@ -23,7 +23,13 @@ export async function answerOf(
   const { remoteAddress, scheme } = originOf(incoming, proxies);
   try {
     const request = toRequest(incoming, outgoing, scheme);
-    const bindings = { takesEncoded: true, ...(remoteAddress === undefined ? {} : { remoteAddress }) };
+    const whenSent = (then: () => void): unknown =>
+      outgoing.destroyed || outgoing.writableFinished ? then() : outgoing.once("close", then);
+    const bindings = {
+      takesEncoded: true,
+      whenSent,
+      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    };
     return await fetch(request, bindings);
   } catch (error) {
     if (CountersignError.isInstance(error) && error.code === "malformed-request") {
