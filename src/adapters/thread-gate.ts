@@ -3,6 +3,7 @@ import {
   type Acting,
   type CallerBody,
   type CallerOutcome,
+  type CallerRef,
   type CallRequest,
   type Confirmation,
   callKey,
@@ -50,6 +51,8 @@ export interface FrameworkCall<Args> {
   readonly occurrence?: number;
   /** Names the model's turn that made it. */
   readonly turn: string;
+  /** The framework goes on with it: refused with `unknown-call` unless the gate has seen it before. */
+  readonly isResumed?: boolean;
   /** Said after the question, also if a policy words that. */
   readonly note?: string | undefined;
 }
@@ -99,21 +102,18 @@ export class ThreadGate {
   }
 
   /** The call, once nobody runs it any more. */
-  async finished({ id, occurrence }: FrameworkCallId, wait: WaitOptions): Promise<CallerOutcome> {
-    const { engine, app, thread } = this.#options;
-    return engine.callers.finished({ by: callerOf(app), key: callKey(thread, id, occurrence) }, wait);
+  async finished(call: FrameworkCallId, wait: WaitOptions): Promise<CallerOutcome> {
+    return this.#options.engine.callers.finished(this.#ref(call), wait);
   }
 
   /** The call, once it is decided and nobody runs it, or as it is after the time of `wait`. */
-  async decided({ id, occurrence }: FrameworkCallId, wait: WaitOptions): Promise<CallerOutcome> {
-    const { engine, app, thread } = this.#options;
-    return engine.callers.decided({ by: callerOf(app), key: callKey(thread, id, occurrence) }, wait);
+  async decided(call: FrameworkCallId, wait: WaitOptions): Promise<CallerOutcome> {
+    return this.#options.engine.callers.decided(this.#ref(call), wait);
   }
 
   /** The call as it is now, if it was asked. */
-  async find({ id, occurrence }: FrameworkCallId): Promise<CallerOutcome | undefined> {
-    const { engine, app, thread } = this.#options;
-    return engine.callers.find({ by: callerOf(app), key: callKey(thread, id, occurrence) });
+  async find(call: FrameworkCallId): Promise<CallerOutcome | undefined> {
+    return this.#options.engine.callers.find(this.#ref(call));
   }
 
   /**
@@ -136,11 +136,11 @@ export class ThreadGate {
 
   /** The question with this id, open or not, if it is about a call of this thread. */
   async question(id: string): Promise<Confirmation | undefined> {
-    const { engine, app, thread } = this.#options;
+    const { engine, thread } = this.#options;
     const { call: asked } = (await partsOf(engine).ledger.load({ confirmation: id })) ?? {};
     if (asked === undefined) return undefined;
     const confirmation = await engine.confirmation(id);
-    const call = await engine.callers.find({ by: callerOf(app), key: confirmation.callId });
+    const call = await engine.callers.find(this.#keyed(confirmation.callId));
     return confirmation.session === thread && call?.id === asked.id ? confirmation : undefined;
   }
 
@@ -150,7 +150,7 @@ export class ThreadGate {
     { approved, reason, args }: Pressed,
     acting: Acting,
   ): Promise<ButtonResult> {
-    const { engine, app } = this.#options;
+    const { engine } = this.#options;
     const decision = {
       id: question.id,
       confirmed: approved,
@@ -159,16 +159,15 @@ export class ThreadGate {
     };
     const [result] = await engine.decide([decision], acting);
     if (result?.ok === false) return refused(result);
-    const call = await engine.callers.find({ by: callerOf(app), key: question.callId });
+    const call = await engine.callers.find(this.#keyed(question.callId));
     return call === undefined
       ? { ok: false, code: "unknown-call", message: `There is no call ${question.callId}.` }
       : { ok: true, call };
   }
 
   /** Withdraws one call, if it has not started. */
-  async withdraw({ id, occurrence }: FrameworkCallId, reason: string): Promise<CallerOutcome> {
-    const { engine, app, thread } = this.#options;
-    return engine.callers.cancel({ by: callerOf(app), key: callKey(thread, id, occurrence) }, reason);
+  async withdraw(call: FrameworkCallId, reason: string): Promise<CallerOutcome> {
+    return this.#options.engine.callers.cancel(this.#ref(call), reason);
   }
 
   /** Withdraws everything of the thread that has not started. */
@@ -177,9 +176,18 @@ export class ThreadGate {
     return engine.callers.cancelThread({ by: callerOf(app), app, thread }, reason);
   }
 
+  #ref({ id, occurrence }: FrameworkCallId): CallerRef {
+    return this.#keyed(callKey(this.#options.thread, id, occurrence));
+  }
+
+  #keyed(key: string): CallerRef {
+    const { app, thread } = this.#options;
+    return { by: callerOf(app), key, in: { app, thread } };
+  }
+
   async #request<Args>(call: FrameworkCall<Args>): Promise<CallRequest> {
     const { app, agent = app, thread, user } = this.#options;
-    const { tool, rule, args, sent, id, occurrence, turn, note } = call;
+    const { tool, rule, args, sent, id, occurrence, turn, isResumed = false, note } = call;
     const context = { agentName: agent, userId: user ?? app, sessionId: thread };
     return {
       by: { id: callerOf(app), kind: "agent", ...(user === undefined ? {} : { onBehalfOf: user }) },
@@ -188,6 +196,7 @@ export class ThreadGate {
       thread,
       turn,
       key: callKey(thread, id, occurrence),
+      ...(isResumed ? { onlyRepeat: true } : {}),
       tool: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
       ...(tool.schema === undefined ? {} : { schema: keptWithoutDefaults(tool.schema) }),

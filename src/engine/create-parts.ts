@@ -15,7 +15,7 @@ import {
   recoverCall,
   Unstored,
 } from "./process/index.ts";
-import { Quota } from "./questions/index.ts";
+import { Quota, UserOpenLimit } from "./questions/index.ts";
 
 /** Makes what every command of an engine works with. */
 export function createParts(
@@ -54,6 +54,7 @@ export function createParts(
     acknowledged: new AcknowledgedCommits(clock, ledger.volatile ? 0 : undefined),
     settings,
     quota: new Quota(ledger, clock, options.quota),
+    userOpenLimit: new UserOpenLimit(ledger, clock),
     trace: options.trace ?? untraced,
     unstored: new Unstored(options.onError ?? warn),
     ready: onceDone(() => checkSecret(ledger, secret)),

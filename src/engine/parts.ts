@@ -7,7 +7,7 @@ import type { ChainHasher } from "./journal/index.ts";
 import type { InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
 import type { Directory } from "./people/index.ts";
 import type { AcknowledgedCommits, Lease, Unstored } from "./process/index.ts";
-import type { Quota } from "./questions/index.ts";
+import type { Quota, UserOpenLimit } from "./questions/index.ts";
 
 /** Limits and intervals. Each can be set, so that tests need not wait. */
 export interface EngineSettings {
@@ -72,6 +72,7 @@ export interface EngineParts {
   readonly settings: EngineSettings;
   /** The limits of the whole ledger. */
   readonly quota: Quota;
+  readonly userOpenLimit: UserOpenLimit;
   readonly trace: Trace;
   readonly unstored: Unstored;
   /** Aborts when the engine is being closed and has waited long enough for the ledger. */

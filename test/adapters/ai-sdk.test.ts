@@ -302,6 +302,13 @@ describe("which tools are gated", () => {
     expect(ran).toEqual([]);
   });
 
+  test("not one without a rule: it is the author's own object", () => {
+    const note = tool({ inputSchema: z.object({}), execute: async () => "noted" });
+    const { tools, toolApproval } = gated({ pay, note }, { pay: true });
+    expect(tools.note).toBe(note);
+    expect(Object.keys(toolApproval)).toEqual(["pay"]);
+  });
+
   test("none that runs elsewhere, and none that does not exist: such a rule is refused", () => {
     const elsewhere = tool({ inputSchema: z.object({}), outputSchema: z.object({}) });
     expect(() => gated({ elsewhere }, { elsewhere: true })).toThrow("no execute function");

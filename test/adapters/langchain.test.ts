@@ -319,6 +319,11 @@ describe("which tools are gated", () => {
     expect(ran).toEqual([]);
   });
 
+  test("not one without a rule: it is the author's own object", () => {
+    const note = tool(() => "noted", { name: "note", description: "Notes.", schema: z.object({}) });
+    expect(gate.tools([pay, note], { pay: true })[1]).toBe(note);
+  });
+
   test("none that runs elsewhere, and none that does not exist: such a rule is refused", () => {
     const search = { type: "web_search", name: "search" } as const;
     expect(gate.tools([search], {})).toEqual([search]);

@@ -6,7 +6,7 @@ import { checkRules, type GivenRule, ONLY_POLICY, type ToolRule } from "../tool-
 import { type ApprovalOptions, GatedTool } from "./gated-tool.ts";
 import { lastResponses, openRequests, withoutResponses } from "./messages.ts";
 import { withSameInputs } from "./same-inputs.ts";
-import { occurrenceIn, trusted } from "./trusted-messages.ts";
+import { type Finding, lookingOnce, occurrenceIn, trusted } from "./trusted-messages.ts";
 
 /** The arguments of a tool, as its function gets them. */
 type InputOf<Given> = Given extends { readonly inputSchema: FlexibleSchema<infer Input> } ? Input : never;
@@ -83,7 +83,10 @@ export function gateTools<Tools extends ToolSet>(options: GateToolsOptions<Tools
     toolApproval: Object.fromEntries(approvals) as GatedTools<Tools>["toolApproval"],
     record: async (messages, acting) =>
       record(gate, { sent: messages, known: await trusted(gate, gated, messages) }, acting),
-    resume: async (messages) => resume(gate, gated, await trusted(gate, gated, messages)),
+    resume: async (messages) => {
+      const looking = lookingOnce(gate);
+      return resume(looking, gated, await trusted(looking, gated, messages));
+    },
     cancel: (reason) => gate.cancel(reason),
   };
 }
@@ -126,7 +129,7 @@ async function record(
 }
 
 async function resume(
-  gate: ThreadGate,
+  gate: Finding,
   gated: ReadonlyMap<string, GatedTool>,
   messages: readonly ModelMessage[],
 ): Promise<Resumption> {

@@ -67,7 +67,7 @@ export class GatedTool {
   async approval(input: unknown, options: ApprovalOptions): Promise<ToolApprovalStatus> {
     const { toolCallId, messages, toolContext: context } = options;
     const call = await this.#call(input, { toolCallId, messages, context });
-    if (isResumed(messages, toolCallId)) return this.#resumed(call, messages);
+    if (call.isResumed === true) return this.#resumed(call, messages);
     try {
       return firstStatus(await this.#gate.propose(call));
     } catch (error) {
@@ -92,33 +92,23 @@ export class GatedTool {
     call: FrameworkCall<unknown>,
     messages: readonly ModelMessage[],
   ): Promise<ToolApprovalStatus> {
-    await this.#checkAsked(call);
     const answered = new Set(lastResponses(messages).map(({ approvalId }) => approvalId));
     const missing = openRequests(messages).find(
       ({ toolName, approvalId }) => this.#gated.has(toolName) && !answered.has(approvalId),
     );
     if (missing !== undefined)
       throw stillWaits(missing.toolCallId, "Another call of the turn has no answer yet.");
-    const outcome = await this.#gate.propose(call);
+    const proposed = await this.#gate.propose(call);
+    // Its process may be lost: then it is unknown.
+    const outcome = (proposed.status === "executing" && (await this.#gate.find(call))) || proposed;
     const { status, message: reason } = outcome;
     if (status === "pending" || status === "unknown") throw stillWaits(call.id, reason);
     return isRefused(outcome) ? { type: "denied", reason } : { type: "approved" };
   }
 
-  /** A message must not raise a question, nor start a call that the model did not make. */
-  async #checkAsked(call: FrameworkCall<unknown>): Promise<void> {
-    if ((await this.#gate.find(call)) !== undefined) return;
-    throw new CountersignError(
-      "unknown-call",
-      `Nobody was asked about the call ${call.id} of ${this.#name}.`,
-    );
-  }
-
   async #execute(input: unknown, options: Executing): Promise<JsonValue> {
     const call = await this.#call(input, options);
-    const { abortSignal, messages, toolCallId } = options;
-    // The call may have ended since its approval was looked up; then this one would be the next with its id.
-    if (isResumed(messages, toolCallId)) await this.#checkAsked(call);
+    const { abortSignal } = options;
     let thrown: { readonly error: unknown } | undefined;
     const outcome = await this.#gate.run(
       call,
@@ -167,6 +157,9 @@ export class GatedTool {
       id: toolCallId,
       occurrence: await occurrenceIn(this.#gate, messages, toolCallId),
       turn: `${this.#gate.nonce}.${messages.length}`,
+      // A message must not raise a question, nor start a call that the model did not make. If the call has ended since it
+      // was looked up, this one would be the next with its id.
+      isResumed: isResumed(messages, toolCallId),
     };
   }
 

@@ -3,7 +3,21 @@ import type { CallerOutcome } from "../../engine/index.ts";
 import type { ThreadGate } from "../thread-gate.ts";
 import { requests, usesOf, withoutLastDenials, withoutLastResult } from "./messages.ts";
 
-type Finding = Pick<ThreadGate, "find">;
+/** Looks calls up. */
+export type Finding = Pick<ThreadGate, "find">;
+
+/** Looks each call up once. */
+export function lookingOnce(gate: Finding): Finding {
+  const looks = new Map<string, ReturnType<Finding["find"]>>();
+  return {
+    find: (call) => {
+      const name = JSON.stringify([call.id, call.occurrence ?? 0]);
+      const look = looks.get(name) ?? gate.find(call);
+      looks.set(name, look);
+      return look;
+    },
+  };
+}
 
 const OVER: ReadonlySet<CallerOutcome["status"]> = new Set([
   "succeeded",

@@ -186,7 +186,8 @@ class Gate implements ClaudeGate {
     const outcome = await this.#gate.propose(call);
     if (this.#waitMs > 0 && outcome.status === "pending")
       return this.#gate.decided(call, { signal, timeoutMs: this.#waitMs });
-    return (await this.#gate.find(call)) ?? outcome;
+    // Its process may be lost: then it is unknown.
+    return outcome.status === "executing" ? ((await this.#gate.find(call)) ?? outcome) : outcome;
   }
 
   /** Ends the run, which goes on from here when it is resumed. Claude Code can do so for one tool use only. */

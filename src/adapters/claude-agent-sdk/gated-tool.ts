@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
+import { CountersignError, isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import { approvedArgs, type ToolResult, ToolRun } from "../mcp-result.ts";
 import type { FrameworkCall, ThreadGate } from "../thread-gate.ts";
 import { asApproved } from "../told.ts";
@@ -58,19 +58,19 @@ export class GatedTool {
   async handle(args: JsonObject, extra: unknown): Promise<ToolResult> {
     const id = toolUseIn(extra);
     if (id === undefined) return refusal(NO_ID);
-    if ((await this.#gate.find({ id })) === undefined) return refusal(NO_HOOK);
     const run = new ToolRun(async (approved) =>
       this.#definition.handler(
         (await approvedArgs(approved, args, (changed) => this.#parseAgain(changed))) as never,
         extra,
       ),
     );
-    const outcome = await this.#gate.run(
-      await this.#call(args, id),
-      (approved) => run.body(approved),
-      signalIn(extra),
-    );
-    return run.answer(outcome, ADVICE);
+    const call = { ...(await this.#call(args, id)), isResumed: true };
+    const running = this.#gate.run(call, (approved) => run.body(approved), signalIn(extra));
+    const outcome = await running.catch((error: unknown) => {
+      if (CountersignError.isInstance(error) && error.code === "unknown-call") return undefined;
+      throw error;
+    });
+    return outcome === undefined ? refusal(NO_HOOK) : run.answer(outcome, ADVICE);
   }
 
   async #parseAgain(args: JsonObject): Promise<unknown> {

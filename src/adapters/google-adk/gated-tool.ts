@@ -56,9 +56,8 @@ export class GatedTool<Tool extends AdkTool> {
     if (context?.functionCallId === undefined || !(await this.#isGated(args, context, true)))
       return this.#tool.checkRequireConfirmation(args, context);
     const { gate, call } = await this.#call(args, context);
-    await this.#checkAsked(gate, call);
     await this.#checkAnswered(gate, context.invocationContext.session);
-    let outcome = await gate.propose(call);
+    let outcome = await gate.propose({ ...call, isResumed: true });
     if (outcome.status === "executing") outcome = await gate.finished(call, waitOf(context));
     if (waits(outcome)) throw stillWaits(outcome);
     return true;
@@ -85,10 +84,10 @@ export class GatedTool<Tool extends AdkTool> {
   async #gated(args: Args, toolContext: AdkToolContext): Promise<{ readonly value: unknown } | undefined> {
     const { gate, call } = await this.#call(args, toolContext);
     const isResumed = toolContext.toolConfirmation !== undefined;
-    if (isResumed) await this.#checkAsked(gate, call);
     let thrown: { readonly error: unknown } | undefined;
     const outcome = await gate.run(
-      call,
+      // A message must not raise a question, nor start a call that nobody was asked about.
+      { ...call, isResumed },
       async (approved) => {
         try {
           return await this.#body(await this.#approved(approved, args), toolContext);
@@ -132,15 +131,6 @@ export class GatedTool<Tool extends AdkTool> {
     const place = functionCallId === undefined ? undefined : placeOf(session.events, functionCallId);
     return (
       place !== undefined && (await this.#options.gateOf(session).find({ id: idOf(place) })) !== undefined
-    );
-  }
-
-  /** A message must not raise a question, nor start a call that nobody was asked about. */
-  async #checkAsked(gate: ThreadGate, call: FrameworkCall<unknown>): Promise<void> {
-    if ((await gate.find(call)) !== undefined) return;
-    throw new CountersignError(
-      "unknown-call",
-      `Nobody was asked about the call ${call.id} of ${this.#tool.name}.`,
     );
   }
 

@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { AdkEvent, AdkToolContext } from "./host-types.ts";
 
+interface Answer {
+  readonly tool: string;
+  readonly answer: unknown;
+  readonly context: AdkToolContext;
+}
+
 interface Step {
   paused: boolean;
-  readonly answers: AdkEvent[];
+  readonly answers: Answer[];
 }
 
 /**
@@ -21,16 +27,16 @@ export class KeptAnswers {
     const step = this.#stepOf(context);
     if (step === undefined) return;
     step.paused = true;
-    for (const answer of step.answers.splice(0)) eventQueue?.push(answer);
+    for (const answer of step.answers.splice(0)) eventQueue?.push(toEvent(answer));
   }
 
   /** A call of this step has its answer. */
   answered(tool: string, answer: unknown, context: AdkToolContext): void {
     const step = this.#stepOf(context);
     if (step === undefined || answer === undefined) return;
-    const event = toEvent(tool, answer, context);
-    if (step.paused) context.invocationContext.eventQueue?.push(event);
-    else step.answers.push(event);
+    const given = { tool, answer, context };
+    if (step.paused) context.invocationContext.eventQueue?.push(toEvent(given));
+    else step.answers.push(given);
   }
 
   #stepOf({ invocationContext: { eventQueue } }: AdkToolContext): Step | undefined {
@@ -42,7 +48,7 @@ export class KeptAnswers {
 }
 
 /** The event in which the ADK would have told the answer. */
-function toEvent(tool: string, answer: unknown, context: AdkToolContext): AdkEvent {
+function toEvent({ tool, answer, context }: Answer): AdkEvent {
   const { functionCallId = "", agentName, invocationContext } = context;
   const { invocationId, branch } = invocationContext;
   const content = {

@@ -64,12 +64,6 @@ export class GatedTool {
     const gate = this.#options.gateOf(agent);
     const isResumed = agent.resumeData !== undefined && agent.resumeData !== null;
     const call = await this.#call(input, context, { ...place, isResumed });
-    // A message must not raise a question, nor start a call that nobody was asked about.
-    if (isResumed && (await gate.find(call)) === undefined)
-      throw new CountersignError(
-        "unknown-call",
-        `Nobody was asked about the call ${call.id} of ${this.#name}.`,
-      );
     let thrown: { readonly error: unknown } | undefined;
     const { abortSignal } = context;
     const suspend = agent.suspend.bind(agent);
@@ -123,6 +117,8 @@ export class GatedTool {
       sent: isResumed ? input : this.#sent.of(toolCallId),
       id: idOf(runId, toolCallId),
       turn: runId,
+      // A message must not raise a question, nor start a call that nobody was asked about.
+      isResumed,
     };
   }
 

@@ -89,8 +89,13 @@ export class GatedTool {
       return false;
     }
     const { gate, call } = this.#call({ input, sent }, context, callId);
-    // If it is another call now, the function finds out, and stops the run.
-    return waits((await gate.find(call)) ?? (await gate.propose(call)));
+    try {
+      return waits(await gate.propose(call));
+    } catch (error) {
+      // It is another call now: the function finds that out too, and stops the run.
+      if (CountersignError.isInstance(error) && error.code === "key-reused") return false;
+      throw error;
+    }
   }
 
   async #execute(input: unknown, context?: RunContext, details: CallDetails = {}): Promise<unknown> {

@@ -1,23 +1,16 @@
-import { CountersignError } from "../../protocol/index.ts";
-import { untilDecided, untilEnded, type WaitOptions } from "../calls/index.ts";
-import type { Ledger, Snapshot } from "../ledger/index.ts";
+import { isDecided, isEnded, untilDecided, untilEnded, type WaitOptions } from "../calls/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { type PrincipalInput, toPrincipal } from "../people/index.ts";
-import { type CallerOutcome, callerOutcome, type StoredCallerCall } from "./caller-outcome.ts";
+import { type CallerOutcome, callerOutcome } from "./caller-outcome.ts";
 import { cancelCall, cancelThread } from "./cancel.ts";
 import { type CallerClaim, type ClaimRequest, claimForCaller } from "./claim.ts";
-import { callerSession, readCallKey } from "./key.ts";
+import { callerSession } from "./key.ts";
 import type { Proposal } from "./proposal.ts";
 import { propose } from "./propose.ts";
+import { type CallerRef, findCallerCall, getCallerCall, readCallerCall } from "./read.ts";
 import { type OnReady, type OnReadyOptions, type ReadyNotices, startReadyNotices } from "./ready-notices.ts";
 import { type CallerEnd, type ClaimProof, recordCallerEnd, renewClaim } from "./report.ts";
 import { type CallerBody, runHere } from "./run-here.ts";
-
-/** A caller's own call: nobody else's key names it. */
-export interface CallerRef {
-  readonly by: string;
-  readonly key: string;
-}
 
 /** A caller's own thread. */
 export interface CallerThread {
@@ -42,8 +35,7 @@ export class CallerCalls {
 
   /** Asks for a call, and runs nothing. Repeating the key returns the same call. Throws `key-reused` for a different one. */
   async propose(request: CallRequest): Promise<CallerOutcome> {
-    const id = await propose(this.#parts, toProposal(request));
-    return this.#outcome(id, request.key);
+    return callerOutcome(await propose(this.#parts, toProposal(request)));
   }
 
   /**
@@ -52,23 +44,21 @@ export class CallerCalls {
    */
   async run(request: CallRequest, body: CallerBody, wait: WaitOptions = {}): Promise<CallerOutcome> {
     const proposal = toProposal(request);
-    const id = await propose(this.#parts, proposal);
-    await runHere(this.#parts, id, { proposal, body, wait });
-    return this.#outcome(id, request.key);
+    const proposed = await propose(this.#parts, proposal);
+    return callerOutcome(await runHere(this.#parts, proposed, { proposal, body, wait }));
   }
 
   /** The call as it is now. Throws `unknown-call`. */
   async read(ref: CallerRef): Promise<CallerOutcome> {
-    return callerOutcome(found(await this.#find(ref), ref.key));
+    return callerOutcome(await getCallerCall(this.#parts, ref));
   }
 
   /** The call as it is now, if there is one. Creates nothing. A call whose process is lost is recovered first. */
   async find(ref: CallerRef): Promise<CallerOutcome | undefined> {
-    const stored = await this.#find(ref);
-    if (!isCallers(stored)) return undefined;
-    if (stored.call.status !== "executing") return callerOutcome(stored);
+    const stored = await findCallerCall(this.#parts, ref);
+    if (stored?.call.status !== "executing") return stored && callerOutcome(stored);
     await this.#parts.recoverLost(stored.call.id);
-    return this.#outcome(stored.call.id, ref.key);
+    return this.#outcome(stored.call.id);
   }
 
   /**
@@ -76,23 +66,25 @@ export class CallerCalls {
    * `unknown-call`.
    */
   async finished(ref: CallerRef, wait: WaitOptions = {}): Promise<CallerOutcome> {
-    const { call } = found(await this.#find(ref), ref.key);
-    await untilEnded(this.#parts, call.id, wait);
-    return this.#outcome(call.id, ref.key);
+    const stored = await getCallerCall(this.#parts, ref);
+    if (isEnded(stored.call.status)) return callerOutcome(stored);
+    await untilEnded(this.#parts, stored.call.id, wait);
+    return this.#outcome(stored.call.id);
   }
 
   /** As `finished`, and also resolves when the call is allowed: when its caller can go on. Throws `unknown-call`. */
   async decided(ref: CallerRef, wait: WaitOptions = {}): Promise<CallerOutcome> {
-    const { call } = found(await this.#find(ref), ref.key);
-    await untilDecided(this.#parts, call.id, wait);
-    return this.#outcome(call.id, ref.key);
+    const stored = await getCallerCall(this.#parts, ref);
+    if (isDecided(stored.call.status)) return callerOutcome(stored);
+    await untilDecided(this.#parts, stored.call.id, wait);
+    return this.#outcome(stored.call.id);
   }
 
   /** Withdraws the call if it has not started, for this reason. Otherwise nothing changes. Throws `unknown-call`. */
   async cancel(ref: CallerRef, reason: string): Promise<CallerOutcome> {
-    const { call } = found(await this.#find(ref), ref.key);
+    const { call } = await getCallerCall(this.#parts, ref);
     await cancelCall(this.#parts, call.id, reason);
-    return this.#outcome(call.id, ref.key);
+    return this.#outcome(call.id);
   }
 
   /** Withdraws all calls of a thread that have not started: the conversation went on without them. Returns how many. */
@@ -113,10 +105,11 @@ export class CallerCalls {
     ref: CallerRef,
     request: Pick<ClaimRequest, "nonce" | "leaseMs">,
   ): Promise<{ readonly outcome: CallerOutcome; readonly claim?: CallerClaim }> {
-    const { call } = found(await this.#find(ref), ref.key);
-    const claim = await claimForCaller(this.#parts, { ...request, callId: call.id, by: ref.by });
-    const outcome = await this.read(ref);
-    return claim === undefined ? { outcome } : { outcome, claim };
+    const snapshot = await getCallerCall(this.#parts, ref);
+    const claimed = await claimForCaller(this.#parts, snapshot, { ...request, by: ref.by });
+    if (claimed === undefined) return { outcome: await this.#outcome(snapshot.call.id) };
+    const { claim, ...stored } = claimed;
+    return { outcome: callerOutcome(stored), claim };
   }
 
   /** Renews a claim. Throws `claim-lost`. */
@@ -124,41 +117,21 @@ export class CallerCalls {
     ref: CallerRef,
     { leaseMs, ...proof }: Omit<ClaimProof, "callId"> & { readonly leaseMs: number },
   ): Promise<void> {
-    const { call } = found(await this.#find(ref), ref.key);
+    const { call } = await getCallerCall(this.#parts, ref);
     await renewClaim(this.#parts, { ...proof, callId: call.id }, { by: ref.by, leaseMs });
   }
 
   /** Records how the claimed call ended. Throws `claim-lost`. */
   async end(ref: CallerRef, proof: Omit<ClaimProof, "callId">, end: CallerEnd): Promise<CallerOutcome> {
-    const { call } = found(await this.#find(ref), ref.key);
-    await recordCallerEnd(this.#parts, { ...proof, callId: call.id }, end);
-    return this.read(ref);
+    const snapshot = await getCallerCall(this.#parts, ref);
+    return callerOutcome(await recordCallerEnd(this.#parts, snapshot, { proof, end }));
   }
 
-  get #ledger(): Ledger {
-    return this.#parts.ledger;
-  }
-
-  async #outcome(id: string, key: string): Promise<CallerOutcome> {
-    return callerOutcome(found(await this.#ledger.load({ call: id }), key));
-  }
-
-  async #find({ by, key }: CallerRef): Promise<Snapshot | undefined> {
-    const bound = await readCallKey(this.#ledger.items, { by, key });
-    const thread = bound && (await this.#ledger.load({ session: bound.session }));
-    return thread && this.#ledger.load({ call: `${thread.session.key}.${key}` });
+  async #outcome(id: string): Promise<CallerOutcome> {
+    return callerOutcome(await readCallerCall(this.#parts, id));
   }
 }
 
 function toProposal({ by, ...request }: CallRequest): Proposal {
   return { ...request, by: toPrincipal(by) };
-}
-
-function isCallers(snapshot: Snapshot | undefined): snapshot is Snapshot & StoredCallerCall {
-  return snapshot?.call?.runs === "caller";
-}
-
-function found(snapshot: Snapshot | undefined, key: string): Snapshot & StoredCallerCall {
-  if (isCallers(snapshot)) return snapshot;
-  throw new CountersignError("unknown-call", `You have no call with the key "${key}".`);
 }

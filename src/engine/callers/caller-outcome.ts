@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
-import { redact } from "../common/index.ts";
+import { copyJson, redact } from "../common/index.ts";
 import type { CallRecord, CallStatus, ConfirmationRecord, GrantUse, SessionRecord } from "../ledger/index.ts";
 import { type Confirmation, toConfirmation } from "../questions/index.ts";
 import { messageOf } from "./wording.ts";
@@ -77,7 +77,7 @@ export function callerOutcome({ call, session, confirmation }: StoredCallerCall)
     attempt: call.attempt,
     ...(confirmation === undefined ? {} : { confirmation: toConfirmation({ confirmation, call, session }) }),
     ...(call.grant === undefined ? {} : { grant: { id: call.grant.id, by: call.grant.by } }),
-    ...(status === "succeeded" && call.result !== undefined ? { result: call.result } : {}),
+    ...(status === "succeeded" && call.result !== undefined ? { result: copyJson(call.result) } : {}),
     ...(error === undefined ? {} : { error }),
     ...(reason === undefined ? {} : { reason }),
     message: messageOf({

@@ -2,18 +2,13 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import { CountersignError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import { type Claimed, planClaim, toolConfirmationOf } from "../calls/index.ts";
 import { copyJson } from "../common/index.ts";
-import {
-  type CallRecord,
-  type ConfirmationRecord,
-  type Judge,
-  type Ledger,
-  transact,
-} from "../ledger/index.ts";
+import { type Judge, type Ledger, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
+import type { StoredCallerCall } from "./caller-outcome.ts";
+import type { CallerSnapshot } from "./read.ts";
 
 /** A caller's wish to run a call. */
 export interface ClaimRequest {
-  readonly callId: string;
   readonly by: string;
   /** Chosen by the caller, at random, so that a repeated request is the same claim. Default: chosen here. */
   readonly nonce?: string;
@@ -41,22 +36,29 @@ export interface ClaimedAttempt {
 
 const NONCE_BYTES = 24;
 
+/** A call that its caller has claimed, as it is stored. */
+interface ClaimedCall extends StoredCallerCall {
+  readonly claim: CallerClaim;
+}
+
 /**
  * Claims a call for its caller; undefined if it may not start now. The claim is committed before the caller is told, so
- * no other claim of this call can be running.
+ * no other claim of this call can be running. `read` is what this command has read of the call.
  */
 export async function claimForCaller(
   parts: EngineParts,
-  { callId, by, leaseMs, nonce = randomBytes(NONCE_BYTES).toString("base64url") }: ClaimRequest,
-): Promise<CallerClaim | undefined> {
+  read: CallerSnapshot,
+  { by, leaseMs, nonce = randomBytes(NONCE_BYTES).toString("base64url") }: ClaimRequest,
+): Promise<ClaimedCall | undefined> {
+  const { id: callId } = read.call;
   let taken: Claimed | undefined;
-  const judge: Judge<CallerClaim | undefined> = async (snapshot, last) => {
+  const judge: Judge<ClaimedCall | undefined> = async (snapshot, last) => {
     taken = undefined;
     const { call, confirmation } = snapshot ?? {};
     if (snapshot === undefined || call?.runs !== "caller") return { value: undefined };
     const ours = tokenFor(parts.ledger, { callId, attempt: call.attempt }, nonce);
     if (call.status === "executing" && call.owner === callerOwner(ours).id)
-      return { value: toClaim({ call, confirmation }, { token: ours, leaseMs }) };
+      return { value: toClaimed({ ...snapshot, call, confirmation }, { token: ours, leaseMs }) };
     if (call.status !== "ready") return { value: undefined };
     const token = tokenFor(parts.ledger, { callId, attempt: call.attempt + 1 }, nonce);
     const owner = callerOwner(token, by);
@@ -65,11 +67,11 @@ export async function claimForCaller(
     if (last === "owner" || !(await parts.lease.register(owner, leaseMs))) throw usedUp();
     const plan = await planClaim(parts, { ...snapshot, call }, { stored: call, caller: owner.id, last });
     taken = plan.value.claimed;
-    return { ...plan, value: taken && toClaim(taken, { token, leaseMs }) };
+    return { ...plan, value: taken && toClaimed(taken, { token, leaseMs }) };
   };
-  const claim = await transact(parts, { call: callId }, judge);
+  const claimed = await transact(parts, { call: callId }, judge, { snapshot: read });
   if (taken !== undefined) parts.executions.callerClaims.keep(taken, leaseMs);
-  return claim;
+  return claimed;
 }
 
 /** The owner under which a caller holds its claim. The journal shows owners, so it must not reveal the token. */
@@ -99,21 +101,19 @@ function tokenFor(
   return `${nonce}.${createHmac("sha256", digestKey).update(said).digest("base64url")}`;
 }
 
-function toClaim(
-  {
-    call,
-    confirmation,
-  }: { readonly call: CallRecord; readonly confirmation?: ConfirmationRecord | undefined },
+function toClaimed(
+  { call, session, confirmation }: StoredCallerCall,
   { token, leaseMs }: { readonly token: string; readonly leaseMs: number },
-): CallerClaim {
+): ClaimedCall {
   const { payload } = toolConfirmationOf(call, confirmation) ?? {};
-  return {
+  const claim = {
     token,
     attempt: call.attempt,
     args: copyJson(call.args),
     ...(payload === undefined ? {} : { payload }),
     leaseMs,
   };
+  return { call, session, confirmation, claim };
 }
 
 function usedUp(): CountersignError {

@@ -6,11 +6,12 @@
  * the recovery of lost claims are the same as for calls that run in our processes.
  */
 
-export { CallerCalls, type CallerRef, type CallerThread, type CallRequest } from "./caller-calls.ts";
+export { CallerCalls, type CallerThread, type CallRequest } from "./caller-calls.ts";
 export type { CallerOutcome, CallerStatus } from "./caller-outcome.ts";
 export { storedCallerTool } from "./caller-tool.ts";
 export type { CallerClaim, ClaimRequest } from "./claim.ts";
 export { callKey } from "./key.ts";
+export type { CallerRef } from "./read.ts";
 export type { OnReady, OnReadyOptions, ReadyNotices, ReadyTurn } from "./ready-notices.ts";
 export type { CallerEnd } from "./report.ts";
 export type { CallerBody } from "./run-here.ts";

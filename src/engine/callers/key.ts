@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { CountersignError, isJsonObject, type JsonObject } from "../../protocol/index.ts";
-import type { KeyValueStore, SessionName } from "../ledger/index.ts";
+import type { Draft, KeyValueStore, SessionName } from "../ledger/index.ts";
 import { userOfCaller } from "../people/index.ts";
 
 const KIND = "call-key";
@@ -11,19 +11,28 @@ export interface KeyedCall {
   readonly tool: string;
 }
 
+/** A caller's key, and the call that it names. */
+export interface KeyBinding {
+  readonly by: string;
+  readonly key: string;
+  readonly call: KeyedCall;
+}
+
 /**
- * Binds a caller's key to one call, for good: also after the call was pruned, the key never starts another. Throws
- * `key-reused` if it was bound to another app, thread or tool.
+ * Binds a caller's key to one call, for good: also after the call was pruned, the key never starts another. The commit is
+ * refused if the key is bound already.
  */
-export async function bindCallKey(
-  store: Pick<KeyValueStore, "get" | "put">,
-  { by, key, call }: { readonly by: string; readonly key: string; readonly call: KeyedCall },
-): Promise<{ readonly isNew: boolean }> {
-  const id = idOf(by, key);
-  const value = toJson(call);
-  if (await store.put({ kind: KIND, id, value }, 0)) return { isNew: true };
+export function writeCallKey(draft: Draft, { by, key, call }: KeyBinding): void {
+  draft.write({ kind: "item", item: { kind: KIND, id: idOf(by, key), value: toJson(call) }, read: 0 });
+}
+
+/** Is the key bound to this call? Throws `key-reused` if it is bound to another app, thread or tool. */
+export async function isBound(
+  store: Pick<KeyValueStore, "get">,
+  { by, key, call }: KeyBinding,
+): Promise<boolean> {
   const bound = await readCallKey(store, { by, key });
-  if (bound !== undefined && isSame(bound, call)) return { isNew: false };
+  if (bound === undefined || isSame(bound, call)) return bound !== undefined;
   throw new CountersignError("key-reused", `The key "${key}" was already used for ${told(bound)}.`, {
     details: { field: "key", hint: "Use a new key for a new call." },
   });
@@ -74,8 +83,8 @@ function isSame(one: KeyedCall, other: KeyedCall): boolean {
   );
 }
 
-function told(bound: KeyedCall | undefined): string {
-  return bound === undefined ? "another call" : `${bound.tool} of ${bound.session.app}`;
+function told({ tool, session }: KeyedCall): string {
+  return `${tool} of ${session.app}`;
 }
 
 function idOf(by: string, key: string): string {

@@ -8,6 +8,8 @@ export interface Proposal {
   readonly by: Principal;
   /** Names the call: the same key of the same caller always means the same call. */
   readonly key: string;
+  /** Refused with `unknown-call` unless the key was used before: nobody is asked now. */
+  readonly onlyRepeat?: true;
   readonly app: string;
   /** Default: the app. */
   readonly agent?: string;

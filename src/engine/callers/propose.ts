@@ -15,6 +15,7 @@ import { useGrant } from "../grants/index.ts";
 import {
   type CallRecord,
   Draft,
+  type Judge,
   type Plan,
   type SessionName,
   type Snapshot,
@@ -31,8 +32,9 @@ import {
   withoutGrants,
   writeQuestions,
 } from "../questions/index.ts";
+import type { StoredCallerCall } from "./caller-outcome.ts";
 import { proposedTool } from "./caller-tool.ts";
-import { bindCallKey, callerSession } from "./key.ts";
+import { callerSession, isBound, type KeyBinding, writeCallKey } from "./key.ts";
 import { checkProposal, type Proposal, requestersOf } from "./proposal.ts";
 import { withStoredDefaults } from "./stored-defaults.ts";
 
@@ -41,6 +43,8 @@ type CallerPlan =
   | ({ readonly kind: "allow" } & Ruled)
   | { readonly kind: "ask"; readonly question: Question }
   | ({ readonly kind: "deny"; readonly result: JsonObject } & Ruled);
+
+type PlanOf<Kind extends CallerPlan["kind"]> = Extract<CallerPlan, { readonly kind: Kind }>;
 
 /** The rules that applied, for the journal. */
 type Ruled = Pick<Ruling, "policy">;
@@ -61,8 +65,14 @@ interface Sent {
   readonly digest: string;
 }
 
-/** Opens the call, or finds the one that already has this key. Returns the call's id. */
-export async function propose(parts: EngineParts, proposal: Proposal): Promise<string> {
+/** A call that was asked for. */
+export interface ProposedCall extends StoredCallerCall {
+  /** What the ledger said, if it was there before; otherwise this process has just stored it. */
+  readonly snapshot?: Snapshot;
+}
+
+/** Opens the call, or finds the one that already has this key. */
+export async function propose(parts: EngineParts, proposal: Proposal): Promise<ProposedCall> {
   checkProposal(proposal);
   if (proposal.requirePolicy === true && parts.policy === undefined) throw noPolicy();
   const { by, key, app } = proposal;
@@ -80,19 +90,36 @@ export async function propose(parts: EngineParts, proposal: Proposal): Promise<s
     ...sentIn(parts, proposal),
   };
   await parts.ready();
-  const thread = await parts.ledger.load({ session });
-  const known = thread && (await findKnown(parts, thread, call));
+  const thread = await parts.ledger.load({ session, key });
+  const known = knownIn(parts, thread, call);
   if (known !== undefined) return known;
+  if (proposal.onlyRepeat === true) throw neverAsked(proposal);
   const plan = await planFor(parts, { tool, parsed, subject: subjectOf(proposal) }, proposal);
   if (plan.kind === "ask") await checkRoom(parts, call, thread);
+  const opened = await openAt(parts, thread, { call, plan });
+  if (opened.confirmation !== undefined) parts.userOpenLimit.asked(userOf(proposal));
+  return opened;
+}
+
+/** Stores the call, unless somebody else was first. `thread` is what was read of its session. */
+function openAt(
+  parts: EngineParts,
+  thread: Snapshot | undefined,
+  { call, plan }: { readonly call: NewCall; readonly plan: CallerPlan },
+): Promise<ProposedCall> {
+  const { session, proposal } = call;
+  const { by, key, tool } = proposal;
+  const target = { session, key };
   return parts.quota.during(async (reserved) => {
     await checkQuota(parts, thread, { plan, reserved });
-    // Only now: a refused request must leave nothing behind.
-    await bindCallKey(parts.ledger.items, { by: by.id, key, call: { session, tool: tool.name } });
-    return transact<string>(parts, { session }, async (snapshot) => {
-      const found = snapshot && (await findKnown(parts, snapshot, call));
-      return found === undefined ? open(parts, snapshot, call, { plan, reserved }) : { value: found };
-    });
+    const binding = { by: by.id, key, call: { session, tool } };
+    const plans: Judge<ProposedCall> = async (snapshot, last) => {
+      const found = knownIn(parts, snapshot, call);
+      if (found !== undefined) return { value: found };
+      const isFree = last !== "row" || !(await isBound(parts.ledger.items, binding));
+      return open(parts, snapshot, call, { plan, reserved, ...(isFree ? { binding } : {}) });
+    };
+    return transact<ProposedCall>(parts, target, plans, { snapshot: thread });
   });
 }
 
@@ -100,6 +127,8 @@ export async function propose(parts: EngineParts, proposal: Proposal): Promise<s
 interface Opening {
   readonly plan: CallerPlan;
   readonly reserved: Reserved;
+  /** What is stored with the call. Left out: the key was bound before, and the call did not come to be. */
+  readonly binding?: KeyBinding;
 }
 
 async function checkQuota(
@@ -119,27 +148,31 @@ function sentIn({ ledger }: EngineParts, { sent }: Proposal): Pick<NewCall, "sen
 }
 
 /** The stored call with this key. Throws `key-reused` if it has other arguments. */
-async function findKnown(
-  { ledger }: EngineParts,
-  { session }: Snapshot,
-  { proposal: { key, tool }, args, argsDigest, sent }: NewCall,
-): Promise<string | undefined> {
-  const [known] = await ledger.calls([`${session.key}.${key}`]);
-  if (known === undefined) return undefined;
-  // After an amendment `args` are the approver's; the key belongs to the original arguments.
-  const { originalArgs, id } = known;
-  const asked = originalArgs === undefined ? known.argsDigest : valueDigest(ledger.digestKey, originalArgs);
-  if (known.tool === tool && isSentAgain(known, sent)) {
-    if (asked === argsDigest) return id;
-    if (sent !== undefined && known.sentDigest !== undefined) {
-      const repeated = withStoredDefaults(sent.args, args, originalArgs ?? known.args);
-      if (asked === valueDigest(ledger.digestKey, repeated)) return id;
-    }
-  }
+function knownIn(
+  parts: EngineParts,
+  snapshot: Snapshot | undefined,
+  call: NewCall,
+): ProposedCall | undefined {
+  const { call: known } = snapshot ?? {};
+  if (snapshot === undefined || known === undefined) return undefined;
+  const { key, tool } = call.proposal;
+  if (known.tool === tool && isSame(parts, known, call)) return { ...snapshot, call: known, snapshot };
   const what = known.tool === tool ? `${tool} with different arguments` : known.tool;
   throw new CountersignError("key-reused", `The key "${key}" was already used for ${what}.`, {
     details: { field: "key", hint: "Use a new key for a new call." },
   });
+}
+
+/** Does the stored call have these arguments? */
+function isSame({ ledger }: EngineParts, known: CallRecord, { args, argsDigest, sent }: NewCall): boolean {
+  if (!isSentAgain(known, sent)) return false;
+  // After an amendment `args` are the approver's; the key belongs to the original arguments.
+  const { originalArgs, sentDigest } = known;
+  const asked = originalArgs === undefined ? known.argsDigest : valueDigest(ledger.digestKey, originalArgs);
+  if (asked === argsDigest) return true;
+  if (sent === undefined || sentDigest === undefined) return false;
+  const repeated = withStoredDefaults(sent.args, args, originalArgs ?? known.args);
+  return asked === valueDigest(ledger.digestKey, repeated);
 }
 
 /**
@@ -155,7 +188,7 @@ function subjectOf(proposal: Proposal): GatedCall["subject"] {
   return {
     app,
     agent,
-    user: by.onBehalfOf ?? by.id,
+    user: userOf(proposal),
     requesters: requestersOf(proposal),
     asker: askerOf(by),
     session: { id: thread },
@@ -181,38 +214,39 @@ async function open(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
   input: NewCall,
-  { plan, reserved }: Opening,
-): Promise<Plan<string>> {
+  { plan, reserved, binding }: Opening,
+): Promise<Plan<ProposedCall>> {
   if (snapshot?.session.deletedAt !== undefined)
     throw new CountersignError("session-deleted", "The thread of this call was deleted. Use a new key.");
   await parts.quota.admit(reserved, { isNew: snapshot === undefined });
   const { now } = snapshot ?? parts.ledger;
   const draft = new Draft(parts, now, snapshot?.session ?? { key: parts.newId(now), create: input.session });
+  if (binding !== undefined) writeCallKey(draft, binding);
+  const opened = await openAs(parts, draft, { input, snapshot, plan, reserved });
+  const { id } = input.session;
+  return { draft, reserved, value: { ...throughJson(opened), session: { id } } };
+}
+
+/** As it is stored. */
+type Opened = Pick<ProposedCall, "call" | "confirmation">;
+
+async function openAs(
+  parts: EngineParts,
+  draft: Draft,
+  at: Opening & { readonly input: NewCall; readonly snapshot: Snapshot | undefined },
+): Promise<Opened> {
+  const { input, snapshot, plan, reserved } = at;
   const call = newCall(draft.sessionKey, input);
-  switch (plan.kind) {
-    case "allow":
-      allow(parts, draft, { call, by: input.proposal.by.id, ruled: plan });
-      break;
-    case "ask": {
-      const grant = await useGrant(parts, draft, { call, question: plan.question });
-      if (grant !== undefined) {
-        allow(parts, draft, { call: { ...call, grant }, by: input.proposal.by.id, ruled: plan.question });
-        break;
-      }
-      checkThreadRoom(parts, input, snapshot);
-      await parts.quota.admitQuestion(reserved);
-      const isAlone = input.proposal.thread === undefined;
-      openQuestion(parts, draft, call, isAlone ? withoutGrants(plan.question) : plan.question);
-      break;
-    }
-    case "deny": {
-      const status = "denied";
-      draft.insertCall({ ...call, status, result: plan.result, endedAt: draft.now });
-      const { id, tool, argsDigest } = call;
-      draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest, ...ruledIn(plan) }] });
-    }
-  }
-  return { draft, reserved, value: call.id };
+  const by = input.proposal.by.id;
+  if (plan.kind === "allow") return allow(parts, draft, { call, by, ruled: plan });
+  if (plan.kind === "deny") return deny(draft, call, plan);
+  const { question } = plan;
+  const grant = await useGrant(parts, draft, { call, question });
+  if (grant !== undefined) return allow(parts, draft, { call: { ...call, grant }, by, ruled: question });
+  checkThreadRoom(parts, input, snapshot);
+  await parts.quota.admitQuestion(reserved);
+  const isAlone = input.proposal.thread === undefined;
+  return openQuestion(parts, draft, call, isAlone ? withoutGrants(question) : question);
 }
 
 /** The caller may claim it. */
@@ -220,20 +254,32 @@ function allow(
   parts: EngineParts,
   draft: Draft,
   { call, by, ruled }: { readonly call: CallRecord; readonly by: string; readonly ruled: Ruled },
-): void {
-  draft.insertCall({ ...call, status: "ready", permit: permitFor(parts, call) });
+): Opened {
+  const allowed: CallRecord = { ...call, status: "ready", permit: permitFor(parts, call) };
+  draft.insertCall(allowed);
   const { id, tool, argsDigest } = call;
   draft.journal("call-allowed", { call: id, tool, argsDigest, by, ...ruledIn(ruled) });
+  return { call: allowed };
+}
+
+function deny(draft: Draft, call: CallRecord, { result, ...ruled }: PlanOf<"deny">): Opened {
+  const status = "denied";
+  const denied: CallRecord = { ...call, status, result, endedAt: draft.now };
+  draft.insertCall(denied);
+  const { id, tool, argsDigest } = call;
+  draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest, ...ruledIn(ruled) }] });
+  return { call: denied };
 }
 
 // Calls without a thread have a session each, so that no session's limit holds them: a caller has one of its own.
 async function checkRoom(parts: EngineParts, call: NewCall, thread: Snapshot | undefined): Promise<void> {
   checkThreadRoom(parts, call, thread);
-  const { by } = call.proposal;
-  const limit = MAX_OPEN_PER_SERVER;
-  const mine = { state: "open", user: by.onBehalfOf ?? by.id } as const;
-  const { items } = await parts.ledger.confirmations(mine, { limit, preview: true });
-  if (items.length >= limit) throw tooMany(`${mine.user} has ${limit}`);
+  const user = userOf(call.proposal);
+  if (await parts.userOpenLimit.isFull(user)) throw tooMany(`${user} has ${MAX_OPEN_PER_SERVER}`);
+}
+
+function userOf({ by }: Pick<Proposal, "by">): string {
+  return by.onBehalfOf ?? by.id;
 }
 
 function checkThreadRoom(
@@ -254,12 +300,13 @@ function ruledIn({ policy }: Ruled): Ruled {
   return policy === undefined ? {} : { policy };
 }
 
-function openQuestion(parts: EngineParts, draft: Draft, call: CallRecord, question: Question): void {
+function openQuestion(parts: EngineParts, draft: Draft, call: CallRecord, question: Question): Opened {
   const session = { app: call.app, user: question.requesters.at(-1) ?? "" };
   const confirmation = newConfirmation(parts, draft.now, { session, call, frame: undefined, question });
   const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
   draft.insertCall(waiting);
   writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
+  return { call: waiting, confirmation };
 }
 
 function newCall(session: string, { proposal, tool, args, argsDigest, sent }: NewCall): CallRecord {
@@ -289,6 +336,10 @@ function newCall(session: string, { proposal, tool, args, argsDigest, sent }: Ne
     rounds: 0,
     refused: false,
   };
+}
+
+function neverAsked({ key, tool }: Proposal): CountersignError {
+  return new CountersignError("unknown-call", `Nobody was asked about the call ${key} of ${tool}.`);
 }
 
 function noPolicy(): CountersignError {

@@ -2,11 +2,13 @@ import { CountersignError, type JsonObject, type JsonValue } from "../../protoco
 import { type Claimed, isClaimLost, markClaimLost, recordEntry, storedResult } from "../calls/index.ts";
 import { sameJson } from "../common/index.ts";
 import { wasRecorded } from "../decisions/index.ts";
-import { type CallRecord, type Snapshot, transact } from "../ledger/index.ts";
+import { type CallRecord, transact } from "../ledger/index.ts";
 import { isAnswered } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
+import type { StoredCallerCall } from "./caller-outcome.ts";
 import { storedCallerTool } from "./caller-tool.ts";
 import { type ClaimedAttempt, callerOwner, isIssued } from "./claim.ts";
+import type { CallerSnapshot } from "./read.ts";
 
 /** An attempt, and the token of its claim. */
 export interface ClaimProof extends ClaimedAttempt {
@@ -29,7 +31,7 @@ export async function renewClaim(
 ): Promise<void> {
   checkProof(parts, proof);
   const owner = callerOwner(proof.token, by);
-  const held = await transact<StoredClaim | undefined>(parts, { call: proof.callId }, async (snapshot) => {
+  const held = await transact<CallerSnapshot | undefined>(parts, { call: proof.callId }, async (snapshot) => {
     const { call } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: undefined };
     const { status, attempt } = call;
@@ -42,12 +44,10 @@ export async function renewClaim(
   parts.executions.callerClaims.keep(await claimedBy(parts, held, proof), leaseMs);
 }
 
-type StoredClaim = Snapshot & { readonly call: CallRecord };
-
 /** The claim as if this process held it, to record how it ended. */
 async function claimedBy(
   parts: EngineParts,
-  { session, call, confirmation }: StoredClaim,
+  { session, call, confirmation }: CallerSnapshot,
   { attempt, token }: ClaimProof,
 ): Promise<Claimed> {
   const tool = await storedCallerTool(parts, call);
@@ -56,26 +56,31 @@ async function claimedBy(
 }
 
 /**
- * Records how a claimed call ended. The same report again is accepted. After the claim was lost, a report is stored
- * while the call is `unknown`; otherwise it is only journalled, and `claim-lost` is thrown.
+ * Records how a claimed call ended, and returns it. The same report again is accepted. After the claim was lost, a report
+ * is stored while the call is `unknown`; otherwise it is only journalled, and `claim-lost` is thrown. `read` is what this
+ * command has read of the call.
  */
-export async function recordCallerEnd(parts: EngineParts, proof: ClaimProof, end: CallerEnd): Promise<void> {
+export async function recordCallerEnd(
+  parts: EngineParts,
+  read: CallerSnapshot,
+  { proof: given, end }: { readonly proof: Omit<ClaimProof, "callId">; readonly end: CallerEnd },
+): Promise<StoredCallerCall> {
+  const { call, session, confirmation } = read;
+  const proof = { ...given, callId: call.id };
   checkProof(parts, proof);
   const outcome =
     end.kind === "succeeded"
       ? { ...end, result: storedResult(end.result, parts.settings.maxResultBytes) }
       : end;
-  const stored = await parts.ledger.load({ call: proof.callId });
-  const { call } = stored ?? {};
-  if (stored === undefined || call === undefined) throw claimLost(proof);
-  if (isRepeated(call, proof, outcome)) return;
+  if (isRepeated(call, proof, outcome)) return read;
   if (await wasToldBefore(parts, call, proof)) throw claimLost(proof);
-  const claimed = await claimedBy(parts, { ...stored, call }, proof);
-  const ended = await recordEntry(parts, claimed, outcome);
+  const claimed = await claimedBy(parts, read, proof);
+  const ended = await recordEntry(parts, claimed, outcome, { snapshot: read });
   parts.executions.callerEnded(claimed, outcome);
   // The lease is of no more use; if this fails, it runs out by itself.
   await parts.ledger.owners.retire(claimed.owner).catch(() => {});
   if (ended.call === undefined || !isAnswered(ended.call.status)) throw claimLost(proof);
+  return { call: ended.call, session, confirmation };
 }
 
 // Reports that contradict the stored end are journalled once an attempt, so that a caller cannot fill the journal.

@@ -60,8 +60,18 @@ export class Executions {
     return this.#running.size;
   }
 
+  /** Runs a claimed call as `start` does. Resolves to how it ended, as committed here. Rejects if the engine closes. */
+  async run(claimed: Claimed): Promise<Ended> {
+    let ended: Ended = {};
+    this.start(claimed, (end) => {
+      ended = end;
+    });
+    await this.settled(claimed.call.id);
+    return ended;
+  }
+
   /** Runs a claimed call to its end, and then the frame's next step if this process claimed it. Never rejects. */
-  start(claimed: Claimed): void {
+  start(claimed: Claimed, onEnd: (ended: Ended) => void = () => {}): void {
     const { call, frame } = claimed;
     if (this.#forbidden.has(`${call.id} ${call.attempt}`)) return;
     const store: StoreEnd = (_claimed, outcome) => {
@@ -72,7 +82,9 @@ export class Executions {
       this.#claimed.set(claimed, true);
       this.#beginWork(call.id);
       try {
-        return await new CallRun(this.#parts, claimed, store).toEnd();
+        const ended = await new CallRun(this.#parts, claimed, store).toEnd();
+        onEnd(ended);
+        return ended;
       } finally {
         this.#endWork(call.id);
         this.#claimed.delete(claimed);

@@ -33,4 +33,4 @@ export { isPermitted, permitFor } from "./permit.ts";
 export { recordEntry } from "./record-entry.ts";
 export { storedResult } from "./stored-result.ts";
 export { toolConfirmationOf } from "./tool-confirmation.ts";
-export { untilDecided, untilEnded, type WaitOptions } from "./until-ended.ts";
+export { isDecided, isEnded, untilDecided, untilEnded, type WaitOptions } from "./until-ended.ts";

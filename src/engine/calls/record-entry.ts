@@ -51,12 +51,13 @@ type Held = Snapshot & { readonly call: CallRecord };
 /**
  * Records how a run ended, if this attempt still holds the call, or if the call became `unknown` and nobody has settled
  * it. If the ledger shows the call as not started, it becomes `unknown`, because it did run. Any other result is only
- * journalled.
+ * journalled. `known` is what this command or process knows of the call.
  */
 export async function recordEntry(
   parts: EngineParts,
   claimed: Claimed,
   outcome: EntryOutcome,
+  known: Known | undefined = knownEnd(parts, claimed, outcome),
 ): Promise<Ended> {
   const { id, attempt } = claimed.call;
   const judge: Judge<Ended> = async (snapshot, last) => {
@@ -70,7 +71,7 @@ export async function recordEntry(
     if (!ours) return recordTooLate(parts, held, { claimed, outcome });
     return plan(parts, claimed, held, { outcome, last });
   };
-  return transact(parts, { call: id }, judge, knownEnd(parts, claimed, outcome));
+  return transact(parts, { call: id }, judge, known);
 }
 
 /**

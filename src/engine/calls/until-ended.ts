@@ -21,7 +21,7 @@ const LOOK_MS = 3_000;
  * meanwhile, also if no worker runs.
  */
 export async function untilEnded(parts: EngineParts, callId: string, wait: WaitOptions = {}): Promise<Call> {
-  return untilCall(parts, callId, wait, isOver);
+  return untilCall(parts, callId, wait, isEnded);
 }
 
 /** The same, and also resolves when the call may start. */
@@ -30,7 +30,17 @@ export async function untilDecided(
   callId: string,
   wait: WaitOptions = {},
 ): Promise<Call> {
-  return untilCall(parts, callId, wait, (status) => status === "ready" || isOver(status));
+  return untilCall(parts, callId, wait, isDecided);
+}
+
+/** Has the call ended, or is its outcome unknown? */
+export function isEnded(status: CallStatus): boolean {
+  return isAnswered(status) || status === "unknown";
+}
+
+/** The same, or may it start? */
+export function isDecided(status: CallStatus): boolean {
+  return status === "ready" || isEnded(status);
 }
 
 async function untilCall(
@@ -91,10 +101,6 @@ async function sleepUnless(
   } finally {
     awake.abort();
   }
-}
-
-function isOver(status: CallStatus): boolean {
-  return isAnswered(status) || status === "unknown";
 }
 
 async function read(ledger: Ledger, callId: string): Promise<Call> {

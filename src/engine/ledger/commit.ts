@@ -17,7 +17,8 @@ import type {
 
 /** What to read together, in one round trip. */
 export type Target =
-  | { readonly session: SessionName }
+  /** With `key`, also its call with that name behind the session's own in its id, if it has one. */
+  | { readonly session: SessionName; readonly key?: string }
   | { readonly sessionKey: string }
   | { readonly confirmation: string }
   | { readonly call: string }

@@ -14,6 +14,7 @@ import { AcknowledgedCommits } from "../process/acknowledged-commits.ts";
 import { Lease } from "../process/lease.ts";
 import { Unstored } from "../process/unstored.ts";
 import { Quota } from "../questions/quota.ts";
+import { UserOpenLimit } from "../questions/user-open-limit.ts";
 import { pumped, type WatchedLedger, watch } from "../testing/execution.ts";
 import { Draft } from "./draft.ts";
 import { InFlight } from "./in-flight.ts";
@@ -52,6 +53,7 @@ beforeEach(async () => {
     acknowledged: new AcknowledgedCommits(clock),
     settings: DEFAULT_SETTINGS,
     quota: new Quota(ledger, clock),
+    userOpenLimit: new UserOpenLimit(ledger, clock),
     unstored: new Unstored(() => {}),
     gaveUp: new AbortController().signal,
     closed: new AbortController().signal,

@@ -41,5 +41,6 @@ export { judgePayloadHere } from "./payload-here.ts";
 export { Quota, type QuotaLimits, type Reserved, type Usage } from "./quota.ts";
 export { readConfirmation, readPending } from "./read-confirmations.ts";
 export { noteSighting, type Seen } from "./see.ts";
+export { UserOpenLimit } from "./user-open-limit.ts";
 export { type TurnWithdrawal, withdrawTurn } from "./withdraw-turn.ts";
 export { writeWithdrawal } from "./write-withdrawal.ts";

@@ -45,7 +45,7 @@ import { StoredOwners } from "./owners.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import { readEvents, readFirstEvents } from "./session-events.ts";
-import { snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
+import { namedCall, snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
 import type { LoadedDocument, Store } from "./store.ts";
 import { WordIndex } from "./word-index.ts";
 import { readDue } from "./work.ts";
@@ -117,11 +117,12 @@ export class DocumentLedger implements Ledger {
       return only && { now, session, frame: only };
     }
     const asked = "confirmation" in target ? await rows.confirmation(target.confirmation) : undefined;
-    const callId = "call" in target ? target.call : asked?.call;
+    const named = namedCall(target, key);
+    const callId = "call" in target ? target.call : (named ?? asked?.call);
     if (callId === undefined) return undefined;
     // One of another session only where somebody was at the database: whoever judges it must see that.
-    const call = (await rows.call(callId)) ?? (await this.calls([callId]))[0];
-    if (call === undefined) return undefined;
+    const call = sessionOf(callId) === key ? await rows.call(callId) : (await this.calls([callId]))[0];
+    if (call === undefined) return named === undefined ? undefined : { now, session };
     const confirmation = asked ?? (await rows.confirmation(call.confirmation));
     return toSnapshot({ now, session, call, confirmation, frame: await rows.frame(call.frame) });
   }

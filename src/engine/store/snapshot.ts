@@ -17,10 +17,18 @@ export function toSession({
 export function snapshotOf(target: Target, loaded: LoadedDocument): Snapshot | undefined {
   const { now, document } = loaded;
   const session = toSession(loaded);
-  if ("session" in target || "sessionKey" in target) return { now, session };
-  if (!("frame" in target)) return snapshotOfCall(target, { now, session }, document);
-  const frame = whole(document.frames, target.frame);
-  return frame && { now, session, frame };
+  if ("frame" in target) {
+    const frame = whole(document.frames, target.frame);
+    return frame && { now, session, frame };
+  }
+  if ("call" in target || "confirmation" in target) return snapshotOfCall(target, { now, session }, document);
+  const call = namedCall(target, loaded.key);
+  return call === undefined ? { now, session } : snapshotOfCall({ call }, { now, session }, document);
+}
+
+/** The id of the call that is asked for by its session and its key. */
+export function namedCall(target: Target, session: string): string | undefined {
+  return "key" in target && target.key !== undefined ? `${session}.${target.key}` : undefined;
 }
 
 function snapshotOfCall(

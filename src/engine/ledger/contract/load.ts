@@ -91,6 +91,25 @@ export const loadCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a session by its name comes with the call that is asked for, wherever that is, or without it",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const { name: session } = writer;
+      checkEqual(await ledger.load({ session, key: "c0" }), undefined, "before there is a session");
+      // More than stay in the document.
+      const calls = Array.from({ length: 9 }, (_none, place) =>
+        buildCall("s1", `c${place}`, { status: "succeeded", attempt: 1 }),
+      );
+      for (const call of calls) await writer.commit([{ kind: "call-insert", call }]);
+      const whole = { now: clock.now(), session: (await ledger.load({ session }))?.session };
+      for (const call of calls)
+        checkEqual(await ledger.load({ session, key: call.wireId }), { ...whole, call }, call.wireId);
+      for (const key of ["c9", "", "c0\0", "s1.c0"])
+        checkEqual(await ledger.load({ session, key }), whole, `no call: ${JSON.stringify(key)}`);
+    },
+  },
+  {
     name: "what is not there loads as undefined",
     async run({ open }) {
       const ledger = await open();
