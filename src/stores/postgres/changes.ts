@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, LoneConnection } from "./connection/index.ts";
 import { probeListening } from "./listen-probe.ts";
 
-const CHANNEL = "countersign";
-const LISTEN = `listen ${CHANNEL}`;
+// As the schema is called: what changes in one ledger wakes nobody who listens to another of the same database.
+const LISTEN = "listen countersign";
 // Not synced: who is told of nothing after a crash has to look anyway.
-const NOTIFY = `select set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`;
+const NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify('countersign', $1)";
 
 // At most so often is another process told; what changes meanwhile is told with the next.
 const BREATH_MS = 10;
@@ -126,7 +126,7 @@ export class Changes {
     connection.on("error", () => lost.abort());
     connection.on("end", () => lost.abort());
     connection.on("notification", ({ channel, payload }: Notification) => {
-      if (channel === CHANNEL && payload !== this.#own) this.#tellListeners();
+      if (channel === this.#database.schema && payload !== this.#own) this.#tellListeners();
     });
     await answered(connection.connect(), signal);
     connection.unref();

@@ -8,8 +8,8 @@ import { assertUsable, migrate, NEWEST, planMigration, readSchema } from "./sche
 /** Options of a PostgreSQL ledger. */
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=` and what `pg` knows; several hosts
-   * as `host:port,host:port`, of which the one that accepts writes is used.
+   * `postgres://user:password@host:port/database`, with `?schema=`, `?pool=`, `?prepare=` and what `pg` knows; several
+   * hosts as `host:port,host:port`, of which the one that accepts writes is used.
    */
   readonly url: string;
   /**
@@ -30,7 +30,8 @@ const OPENING =
 /**
  * Opens a ledger. Throws `ledger-unreachable` if the server or the database cannot be used, `ledger-older` if the
  * schema is behind and may not be migrated, `ledger-newer` where a newer version made it unusable for this one, and
- * `missing-package` where `pg` is not installed. Any number of processes may open one database.
+ * `missing-package` where `pg` is not installed. Any number of processes may open one ledger, and one database may have
+ * many ledgers, each in a schema of its own.
  */
 export async function openPostgresLedger(
   options: PostgresOptions,
@@ -62,7 +63,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     if (isStandby === true) throw standby(database.name);
     const digestKey = new Uint8Array(Buffer.from(key as string, "hex"));
     const listening =
-      options.listenUrl === undefined ? {} : { listening: await openDatabase(options.listenUrl) };
+      options.listenUrl === undefined
+        ? {}
+        : { listening: await openDatabase(options.listenUrl, { schema: database.schema }) };
     return new PostgresStore(database, {
       digestKey,
       now: now as number,

@@ -1,11 +1,13 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { connect, createDatabase, DatabaseClock } from "../../../test/support/postgres/database.ts";
+import { execute } from "../../../test/support/postgres/server.ts";
 import { watchQueries } from "../../../test/support/postgres/watch-queries.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { type LedgerSubject, ledgerContract } from "../../engine/ledger/ledger.contract.ts";
-import { openPostgresLedger } from "./open.ts";
+import { erasePostgresLedger } from "./erase.ts";
+import { migratePostgres, openPostgresLedger } from "./open.ts";
 
 /** Reads all of something on purpose, because it holds little whatever the history. */
 const SMALL: ReadonlySet<string> = new Set([
@@ -20,6 +22,7 @@ interface Step {
   readonly Plans?: readonly Step[];
 }
 
+const SCHEMA = "countersign_acme";
 const resources = useResources();
 /** What the store sends while it is held to the contract. */
 const statements = new Map<string, pg.QueryConfig>();
@@ -41,10 +44,21 @@ function createSubject(options: string): LedgerSubject {
     clock,
     open: async () => {
       url = await createDatabase(resources, clock);
+      if (options.includes("schema=")) await createSchema(url, options);
       return openLast();
     },
     reopen: openLast,
   };
+}
+
+/** Another ledger in the same database, which goes by the same clock. */
+async function createSchema(url: string, options: string): Promise<void> {
+  await migratePostgres(url + options);
+  resources.add(() => erasePostgresLedger(url + options));
+  await execute(
+    url,
+    `create or replace function ${SCHEMA}.now_ms() returns bigint language sql volatile as 'select countersign.now_ms()'`,
+  );
 }
 
 describe("a ledger on PostgreSQL keeps the contract", () => {
@@ -66,14 +80,14 @@ describe("a ledger on PostgreSQL keeps the contract", () => {
   });
 });
 
-describe("a ledger on PostgreSQL keeps the contract without prepared statements", () => {
+describe("a ledger in a schema of its own keeps the contract, without prepared statements", () => {
   beforeAll(stopTime);
   afterAll(() => {
     vi.useRealTimers();
   });
 
   test.each(ledgerContract)("$name", async ({ run }) => {
-    await expect(run(createSubject("?prepare=false"))).resolves.toBeUndefined();
+    await expect(run(createSubject(`?prepare=false&schema=${SCHEMA}`))).resolves.toBeUndefined();
   });
 });
 

@@ -165,6 +165,40 @@ test(
 );
 
 test(
+  "of two tenants in one database, one is suspended, exported and erased, and the other goes on",
+  PATIENT,
+  async () => {
+    const place = await createPlace();
+    const engine = new Engine({ ledger: await createLedger(await createDatabase(resources)) });
+    resources.add(() => engine.close());
+    const registry = new TenantRegistry(engine);
+    const [acme, globex] = ["acme", "globex"].map((name) => ({ registry, name })) as [Subject, Subject];
+    const ledgerOf = ({ name }: Subject): string => `${place}?schema=countersign_${name}`;
+    for (const subject of [acme, globex])
+      await createTenant(subject, { ledger: ledgerOf(subject), limits: {} });
+    await expect(
+      createTenant({ registry, name: "initech" }, { ledger: ledgerOf(acme), limits: {} }),
+    ).rejects.toMatchObject({ code: "invalid-option" });
+    const ids = [await use(ledgerOf(acme)), await use(ledgerOf(globex))] as const;
+    await suspendTenant(acme);
+    const started = await createEngine({ ledger: ledgerOf(globex) });
+    resources.add(() => started.close());
+    started.gate("pay", { requireConfirmation: true }, payTo);
+    const { finished } = await started.approve(ids[1], { by: ana });
+    expect(await finished).toMatchObject({ status: "succeeded", result: "paid wombat" });
+    const folder = await resources.folder();
+    const copy = await createEngine({ ledger: `sqlite:${await exportTenant(acme, join(folder, "out"))}` });
+    resources.add(() => copy.close());
+    expect(await copy.verify()).toMatchObject({ ok: true });
+    await eraseTenant(acme);
+    const schemas = (await leftIn(place)).filter((what) => what.startsWith("schema "));
+    expect(schemas).toEqual(["schema countersign_globex"]);
+    expect((await leftIn(place)).filter((what) => what.includes("acme"))).toEqual([]);
+    expect(await started.verify()).toMatchObject({ ok: true });
+  },
+);
+
+test(
   "a hold that stands refuses the erasure of a PostgreSQL tenant, and the erasure one that is on its way",
   PATIENT,
   async () => {

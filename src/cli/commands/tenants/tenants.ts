@@ -30,7 +30,7 @@ export const tenantsCreate: Command = {
   usage: "<name> --ledger URL [--pending N] [--sessions N] [--requests-per-minute N] [--bytes N]",
   about:
     "Creates the ledger and registers it. If it was interrupted, run it again. On PostgreSQL the database must exist; the " +
-    "schema is created in it. The registry stores the URL, so it must not contain a password.",
+    "schema is created in it. With ?schema=countersign_NAME many tenants share one database, each with a schema of its own. The registry stores the URL, so it must not contain a password.",
   words: NAME,
   flags: {
     ledger: { type: "string", value: "URL", help: "where its ledger is to be (required)" },
@@ -40,6 +40,10 @@ export const tenantsCreate: Command = {
   examples: [
     { line: "tenants create acme --ledger sqlite:/data/acme.db", says: "in a file of its own" },
     { line: "tenants create globex --ledger postgres://app@db/globex", says: "in a database of its own" },
+    {
+      line: "tenants create initech --ledger 'postgres://app@db/all?schema=countersign_initech'",
+      says: "in a schema of its own",
+    },
   ],
   run(invocation) {
     const ledger = invocation.flags.text("ledger");

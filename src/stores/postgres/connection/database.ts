@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { LedgerStats } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
@@ -7,6 +6,7 @@ import type { Place } from "./lanes.ts";
 import { isGone, isLockTimeout, isTransient, isUndefined, toLedgerError } from "./postgres-errors.ts";
 import { Servers } from "./servers.ts";
 import type { PostgresSettings } from "./settings.ts";
+import { Statements } from "./statements.ts";
 
 const BUSY_LIMIT_MS = 5_000;
 const GONE_LIMIT_MS = 10_000;
@@ -37,7 +37,8 @@ export class Database {
   readonly name: string;
   readonly #settings: PostgresSettings;
   readonly #servers: Servers;
-  #statements = 0;
+  readonly #statements: Statements;
+  #sent = 0;
   #retries = 0;
   #reconnects = 0;
   #open = true;
@@ -48,13 +49,19 @@ export class Database {
     this.name = settings.name;
     this.#settings = settings;
     this.#servers = new Servers(driver, settings);
+    this.#statements = new Statements(settings.schema);
+  }
+
+  /** The ledger's schema. Channels are called so too. */
+  get schema(): string {
+    return this.#settings.schema;
   }
 
   /** What the pool and the one place that tries again have seen. */
   get stats(): LedgerStats {
     return {
       pool: this.#servers.stats,
-      statements: this.#statements,
+      statements: this.#sent,
       retries: this.#retries,
       reconnects: this.#reconnects,
     };
@@ -89,10 +96,18 @@ export class Database {
   /** A connection of its own, not yet connected. `patient`: its statements may take as long as they take. */
   async loneConnection({ patient = false }: { readonly patient?: boolean } = {}): Promise<LoneConnection> {
     try {
-      return (await this.#servers.current()).lone({ patient });
+      const connection = (await this.#servers.current()).lone({ patient });
+      const send = connection.query.bind(connection);
+      connection.query = (query) => send({ ...query, text: this.inSchema(query.text) });
+      return connection;
     } catch (error) {
       throw toLedgerError(error, this.name);
     }
+  }
+
+  /** A text with the ledger's schema in place of the usual one; what is sent here is changed like this by itself. */
+  inSchema(text: string): string {
+    return this.#statements.inSchema(text);
   }
 
   /** A connection of its own was lost: another of the hosts may be the primary now. */
@@ -127,9 +142,10 @@ export class Database {
     if (this.#refusal !== undefined) throw this.#refusal;
   }
 
-  async #send(text: string, values: readonly PostgresValue[], options: RunOptions): Promise<QueryResult> {
-    const name = !this.#settings.pooled && options.named !== false ? { name: nameOf(text) } : {};
-    const query: Query = { text, values, rowMode: "array", ...name };
+  async #send(written: string, values: readonly PostgresValue[], options: RunOptions): Promise<QueryResult> {
+    const { text, name } = this.#statements.prepare(written);
+    const isNamed = !this.#settings.pooled && options.named !== false;
+    const query: Query = { text, values, rowMode: "array", ...(isNamed ? { name } : {}) };
     const startedAt = performance.now();
     let losses = 0;
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
@@ -147,7 +163,7 @@ export class Database {
   }
 
   async #attempt(query: Query, { onLost, shared = false }: RunOptions): Promise<QueryResult> {
-    this.#statements += 1;
+    this.#sent += 1;
     const asked = this.#servers.ask();
     try {
       const place = await (await this.#servers.current()).connect(shared);
@@ -194,19 +210,4 @@ async function onPlace(place: Place, query: Query, onLost: (() => void) | undefi
   } finally {
     place.release(gone);
   }
-}
-
-const NAMES = new Map<string, string>();
-const NAME_DIGITS = 40;
-
-/**
- * The same name for the same text, in every process: behind a pooler a connection may hold what another process
- * prepared, and a name that it gave to another text would run that. Parameters have no types but those of the text.
- */
-function nameOf(text: string): string {
-  const known = NAMES.get(text);
-  if (known !== undefined) return known;
-  const name = `countersign_${createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS)}`;
-  NAMES.set(text, name);
-  return name;
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { CountersignError } from "../../../protocol/index.ts";
 import type { ConnectionSettings } from "./driver.ts";
+import { USUAL_SCHEMA } from "./statements.ts";
 
 const DEFAULT_POOL = 10;
 const LARGEST_POOL = 1_000;
@@ -25,7 +26,10 @@ const INDEX_PLANS = {
   enable_mergejoin: "off",
 };
 
-const OWN_PARAMETERS = ["pool", "prepare", "query_timeout", "target_session_attrs"] as const;
+const OWN_PARAMETERS = ["pool", "prepare", "query_timeout", "schema", "target_session_attrs"] as const;
+
+/** Ours by its name, so that no other program's schema can be meant. It needs no quotes, and fits into a name of the server's. */
+const SCHEMA = new RegExp(`^${USUAL_SCHEMA}(_[a-z0-9_]{1,50})?$`);
 
 const PLAIN_MODE = "disable";
 // Encrypted, to whoever answers.
@@ -45,6 +49,8 @@ export interface PostgresSettings {
   /** The servers that may be the primary, in the order of the URL. */
   readonly hosts: readonly [ConnectionSettings, ...ConnectionSettings[]];
   readonly pool: number;
+  /** The schema that the ledger is in. */
+  readonly schema: string;
   /** A pooler stands between us and the server: a connection keeps no statements and no settings. */
   readonly pooled: boolean;
 }
@@ -58,7 +64,7 @@ export interface ParsedUrl extends Omit<PostgresSettings, "pooled"> {
 }
 
 /**
- * Reads `?pool=`, `?prepare=` and `?sslmode=`; everything else is the driver's (`sslrootcert`, …).
+ * Reads `?schema=`, `?pool=`, `?prepare=` and `?sslmode=`; everything else is the driver's (`sslrootcert`, …).
  * `?query_timeout=` in milliseconds is how long an answer may take before its connection is given up. Several hosts are
  * written as libpq has them, `postgres://user@one:5432,two:5433/database`. Throws `invalid-option` for values that make
  * no sense, and for files that cannot be read.
@@ -68,6 +74,7 @@ export function parseUrl(url: string): ParsedUrl {
   if (first === undefined) throw unreadable();
   const pool = toCount(first, "pool", { usual: DEFAULT_POOL, most: LARGEST_POOL });
   const prepare = toFlag(first, "prepare");
+  const schema = toSchema(first);
   const query_timeout = toCount(first, "query_timeout", { usual: QUERY_TIMEOUT_MS, most: 3_600_000 });
   checkSessionAttributes(first);
   const toHost = (parsed: URL): ConnectionSettings => {
@@ -83,18 +90,18 @@ export function parseUrl(url: string): ParsedUrl {
       types: { getTypeParser: parserOf },
     };
   };
-  const name = `postgres://${[first, ...others].map(({ host }) => host).join(",")}${first.pathname}`;
+  const name = `postgres://${[first, ...others].map(({ host }) => host).join(",")}${first.pathname}${schema === USUAL_SCHEMA ? "" : `?schema=${schema}`}`;
   const hosts = [toHost(first), ...others.map(toHost)] as const;
-  return { name, pool, prepare, hosts, startOptions: startOptions(query_timeout) };
+  return { name, pool, schema, prepare, hosts, startOptions: startOptions(query_timeout) };
 }
 
 /** A pooler that keeps no statements keeps no settings either: there they belong to the role. */
 export function toSettings(url: ParsedUrl, { pooled }: { readonly pooled: boolean }): PostgresSettings {
-  const { name, pool, hosts, startOptions: options } = url;
-  if (pooled) return { name, pool, hosts, pooled };
+  const { name, pool, schema, hosts, startOptions: options } = url;
+  if (pooled) return { name, pool, schema, hosts, pooled };
   const [first, ...others] = hosts;
   const withOptions = (host: ConnectionSettings): ConnectionSettings => ({ ...host, options });
-  return { name, pool, pooled, hosts: [withOptions(first), ...others.map(withOptions)] };
+  return { name, pool, schema, pooled, hosts: [withOptions(first), ...others.map(withOptions)] };
 }
 
 /** One URL for each host that is named. */
@@ -188,6 +195,14 @@ function toCount(
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= most) return count;
   throw invalid(`${name} is ${JSON.stringify(text)}; use a whole number from 1 to ${most}`);
+}
+
+function toSchema(url: URL): string {
+  const [schema = USUAL_SCHEMA, ...others] = url.searchParams.getAll("schema");
+  if (others.length === 0 && SCHEMA.test(schema)) return schema;
+  throw invalid(
+    `schema is ${JSON.stringify([schema, ...others].join(", "))}; use ${USUAL_SCHEMA}_NAME, with at most 50 lowercase letters, digits and underscores as NAME`,
+  );
 }
 
 function toFlag(url: URL, name: string): boolean | undefined {

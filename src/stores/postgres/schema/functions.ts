@@ -49,8 +49,9 @@ $$;
  * How far the log may be read without missing a row that is still on its way. Whoever adds rows first takes a shared
  * advisory lock that names a position below all of theirs, and gets positions only then. So below the lowest such lock, and
  * up to the last position given out before the locks were looked at, everything that will ever be committed is committed.
- * The base of the locks is "CS" in the topmost of their 64 bits. One lock for each statement, however many rows it adds: a
- * server has room for so many.
+ * A lock has two numbers of 32 bits: the sequence, because a database may have many ledgers, and the end of the position; the
+ * rest of it is that of the top, because no commit takes so long that two billion others overtake it. One lock for each
+ * statement, however many rows it adds: a server has room for so many.
  */
 export const LOG_ORDER = `
 create function countersign.log_top() returns bigint language sql volatile as $$
@@ -58,8 +59,8 @@ create function countersign.log_top() returns bigint language sql volatile as $$
 $$;
 
 create function countersign.hold_place() returns boolean language sql volatile as $$
-  select pg_advisory_xact_lock_shared((17235::bigint << 48)
-    | coalesce(pg_sequence_last_value('countersign.log_seq'::regclass), 0)) is not null
+  select pg_advisory_xact_lock_shared('countersign.log_seq'::regclass::oid::bigint::bit(32)::integer,
+    coalesce(pg_sequence_last_value('countersign.log_seq'::regclass), 0)::bit(32)::integer) is not null
 $$;
 
 create function countersign.log_end() returns bigint language plpgsql volatile as $$
@@ -70,8 +71,8 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'the log is read in transactions of isolation "read committed" only';
   end if;
-  select min(((classid::bigint & 65535) << 32) | objid::bigint) into v_held from pg_locks
-    where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = 17235
+  select min(v_top - (v_top - objid::bigint)::bit(32)::integer) into v_held from pg_locks
+    where locktype = 'advisory' and objsubid = 2 and classid = 'countersign.log_seq'::regclass
     and database = (select oid from pg_database where datname = current_database());
   return least(v_top, v_held);
 end $$;

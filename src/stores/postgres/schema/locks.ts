@@ -3,7 +3,7 @@ import type { LockedTable } from "../../sql/migration-plan.ts";
 type Lock = Omit<LockedTable, "rows">;
 
 const EXCLUSIVE = { lock: "ACCESS EXCLUSIVE", blocks: "reads and writes" } as const;
-const TABLE = String.raw`(?:if\s+(?:not\s+)?exists\s+)?(?:only\s+)?(?:countersign\.)?"?(\w+)"?`;
+const TABLE = String.raw`(?:if\s+(?:not\s+)?exists\s+)?(?:only\s+)?(?:countersign\w*\.)?"?(\w+)"?`;
 
 /** Which lock a statement takes on which table that exists before it, by the words that it begins with. First match counts. */
 const RULES: readonly (readonly [RegExp, Omit<Lock, "table">])[] = [

@@ -101,7 +101,7 @@ test("whoever waits for another's migration finds it done, however long it takes
   const url = await createEmptyDatabase(resources);
   const holder = await connect(resources, url);
   await holder.query("begin");
-  await holder.query("select pg_advisory_xact_lock(4849336966747728)");
+  await holder.query("select pg_advisory_xact_lock(hashtextextended('countersign', 4849336966747728))");
   const waiting = migratePostgres(`${url}?query_timeout=1`);
   const blocked = "select 1 from pg_locks where locktype = 'advisory' and not granted";
   while ((await holder.query(blocked)).rowCount === 0);

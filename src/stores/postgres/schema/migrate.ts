@@ -28,8 +28,8 @@ export interface SchemaState {
 
 const NO_SCHEMA: SchemaState = { version: 0, breaking: 0, fingerprints: new Map() };
 
-// "countersign", as PostgreSQL's own function would hash it, does not matter; that nobody else takes it does.
-const LOCK = "select pg_advisory_xact_lock(4849336966747728)";
+// One for each schema; which number does not matter, but that nobody else takes it.
+const LOCK = "select pg_advisory_xact_lock(hashtextextended('countersign', 4849336966747728))";
 const HAS_META = "select to_regclass('countersign.meta') is not null";
 const STATE = `select name, value from countersign.meta where name in ('schema', 'breaking') or name like '${FINGERPRINT}%'`;
 /** What every other step stands on. */

@@ -17,8 +17,12 @@ export async function planMigration(
   assertOurs(schema, database.name);
   const found = await database.all(ROWS, [], { named: false });
   const rows = new Map(found.map(([table, count]) => [table as string, Number(count)]));
+  const own = migrations.map((migration) => ({
+    ...migration,
+    texts: migration.texts.map((text) => database.inSchema(text)),
+  }));
   return planMigrations(
-    { from: schema.version, migrations },
+    { from: schema.version, migrations: own },
     (table) => rows.get(table) ?? 0,
     (statement) => locksOf(statement, (table) => rows.has(table)),
   );
