@@ -68,5 +68,5 @@ export async function loginOf({ ledger }: Engine, { env }: Invocation): Promise<
   const wanted = env["COUNTERSIGN_AUTH"] || "none";
   const mode = wanted === "none" ? await loginModeOf(ledger.items) : wanted;
   if (mode === "none") return undefined;
-  return mode === "host" ? "that of the application that serves it" : `--auth ${mode}`;
+  return mode === "host" ? "the login of the application that serves it" : `--auth ${mode}`;
 }

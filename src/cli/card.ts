@@ -198,10 +198,10 @@ const SETTLED = {
 
 function printSettlement(output: Output, settled: SettlementRecord, now: number): void {
   const { as, happened, refunded, by, via, at } = settled;
-  const what = happened === false ? "as failed; nothing of it happened" : SETTLED[as];
+  const what = happened === false ? "as failed; it did not happen" : SETTLED[as];
   const known = by.authenticated ? "" : ", unauthenticated";
   printField(output, "settled", `${what}, by ${inert(by.id)} (${inert(via)}${known})`);
-  if (refunded === true) printField(output, "", "what it took was given back to its grant");
+  if (refunded === true) printField(output, "", "its use was given back to the grant");
   printField(output, "", describeTime(at, now));
 }
 

@@ -26,7 +26,7 @@ export const ERROR_CODES = {
   ambiguous: "The id matches more than one open confirmation.",
   unauthenticated: "The request has no valid credentials.",
   forbidden: "The caller may not do this.",
-  suspended: "The tenant is suspended. Nothing of it is read, decided or started.",
+  suspended: "The tenant is suspended. Nothing in it is read, decided or started.",
   "not-an-approver": "The caller is not an approver of this confirmation.",
   "already-decided": "The confirmation already has a different decision. The first decision is final.",
   expired: "The deadline passed before the decision.",

@@ -183,7 +183,7 @@ describe("audit archive", () => {
     const engine = await openEngine();
     await play(engine);
     await archive(engine, 2);
-    await expect(archive(engine, 2, "other")).rejects.toThrow(/is not there, or is another one/);
+    await expect(archive(engine, 2, "other")).rejects.toThrow(/is missing, or is a different file/);
     const [, second = ""] = files();
     writeFileSync(second.replace("000002", "000003"), readFileSync(second));
     await expect(archive(engine, 2)).rejects.toThrow(/000003.* is not the next archive file/);
@@ -250,18 +250,18 @@ const ATTACKS: readonly Attack[] = [
   {
     name: "a line altered: the name of a session",
     act: ([, path = ""]) => rewrite(path, edited('"user":"gate"', '"user":"eve"')),
-    found: "its lines are not those that its end was made for",
+    found: "its lines do not match the digest at its end",
   },
   {
     name: "a line removed",
     act: ([, path = ""]) => rewrite(path, (lines) => lines.toSpliced(-3, 1)),
-    found: "its lines are not those",
+    found: "its lines do not match",
   },
   {
     name: "two lines that changed places",
     act: ([, path = ""]) =>
       rewrite(path, (lines) => [...lines.slice(0, -3), lines.at(-2), lines.at(-3), lines.at(-1)] as string[]),
-    found: "its lines are not those",
+    found: "its lines do not match",
   },
   {
     name: "a whole session removed",
@@ -269,12 +269,12 @@ const ATTACKS: readonly Attack[] = [
       rewrite(path, (lines) =>
         lines.filter((line) => !line.startsWith('{"row"') && !line.startsWith('{"session"')),
       ),
-    found: "its lines are not those",
+    found: "its lines do not match",
   },
   {
     name: "a line twice",
     act: ([, path = ""]) => rewrite(path, (lines) => lines.toSpliced(-2, 0, lines.at(-2) ?? "")),
-    found: "its lines are not those",
+    found: "its lines do not match",
   },
   {
     name: "a checkpoint altered",
@@ -289,7 +289,7 @@ const ATTACKS: readonly Attack[] = [
   {
     name: "a line behind the end",
     act: ([, path = ""]) => rewrite(path, (lines) => [...lines, lines[1] ?? ""]),
-    found: "is behind the end",
+    found: "comes after the end",
   },
   {
     name: "lines cut off",
@@ -311,7 +311,7 @@ const ATTACKS: readonly Attack[] = [
     name: "a file that is only an end",
     act: ([, path = ""]) =>
       writeFileSync(path, gzipSync('{"end":{"sessions":0,"rows":0,"digest":"","seal":""}}\n')),
-    found: "it does not begin as an archive does",
+    found: "it does not begin like an archive",
   },
   { name: "the first file missing", act: (paths) => paths.shift(), found: "file 1 is missing" },
   { name: "a file missing", act: (paths) => paths.splice(1, 1), found: "file 2 is missing" },
@@ -334,7 +334,7 @@ const ATTACKS: readonly Attack[] = [
     name: "a seal made without the secret",
     act: ([, path = ""]) =>
       rewrite(path, (lines) => lines.map((line) => line.replace(/"seal":"..../, '"seal":"AAAA'))),
-    found: "its seal does not fit",
+    found: "its seal does not match",
   },
 ];
 
@@ -369,9 +369,9 @@ describe("audit verify of archive files finds", () => {
     await play(forged);
     await archive(forged, 1, "forged");
     expect(faultsOf(await check(files("forged")))).toContain("it says that it was made without a secret");
-    expect(faultsOf(await check(files("forged")))).toContain("its seal does not fit");
+    expect(faultsOf(await check(files("forged")))).toContain("its seal does not match");
     for (const path of files("forged")) rewrite(path, edited('"keyed":false', '"keyed":true'));
-    expect(faultsOf(await check(files("forged")))).toContain("its seal does not fit");
+    expect(faultsOf(await check(files("forged")))).toContain("its seal does not match");
     const guessed = await openEngine("memory:", { secret: "another secret" });
     await play(guessed);
     await archive(guessed, 1, "guessed");
@@ -384,7 +384,7 @@ describe("audit verify of archive files finds", () => {
     await archive(forged, 1, "forged");
     const checked = await check(files("forged"), { secret: UNKEYED });
     expect(checked.ok).toBe(true);
-    expect(checked.cannotDetect.join()).toContain("Files made anew. Without COUNTERSIGN_SECRET");
+    expect(checked.cannotDetect.join()).toContain("Forged files. Without COUNTERSIGN_SECRET");
     const keyed = await openEngine();
     await play(keyed);
     await archive(keyed);
@@ -397,9 +397,9 @@ describe("audit verify of archive files finds", () => {
     await play(two);
     await archive(one, 10);
     await archive(two, 10, "two");
-    expect(faultsOf(await check([...files(), ...files("two")]))).toContain("it is of the ledger");
+    expect(faultsOf(await check([...files(), ...files("two")]))).toContain("it belongs to the ledger");
     expect(faultsOf(await check(files("two"), { ledger: one.ledger }))).toMatch(
-      /archive of another ledger[\s\S]*file 1: the ledger tells of it/,
+      /archive of another ledger[\s\S]*file 1: the ledger has a record of it/,
     );
   });
 
@@ -411,13 +411,13 @@ describe("audit verify of archive files finds", () => {
     expect(faultsOf(await check([one, two]))).toBe("");
     expect((await check([one, two])).cannotDetect.join()).toContain("Missing newest files");
     expect(faultsOf(await check([one, two], { ledger: engine.ledger }))).toBe(
-      "file 3: the ledger tells of it, and it is not among these files",
+      "file 3: the ledger has a record of it, but it is not among these files",
     );
     tamper(
       "delete from log where kinds like '%confirmation-denied%'; delete from log where kinds like '%journal-archived%'",
     );
     const faults = faultsOf(await check([one, two, three], { ledger: engine.ledger }));
-    expect(faults).toMatch(/the ledger does not have commit \d as it is here/);
-    expect(faults).toContain("the ledger does not tell of it");
+    expect(faults).toMatch(/commit \d in the ledger is missing or different/);
+    expect(faults).toContain("the ledger has no record of it");
   });
 });

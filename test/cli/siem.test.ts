@@ -42,7 +42,9 @@ test("lists what exports have set aside, sends it again, and forgets it", async 
   expect(folder.run(["siem", "list"]).stdout).toBe("No export has set a record aside.\n");
   const again = folder.run(["siem", "drop", "siem", "8192"]);
   expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 3, stdout: "" });
-  expect(again.stderr).toMatch(/has set aside no record 8192.*\[unknown-delivery\]\n$/);
+  expect(again.stderr).toMatch(
+    /The record 8192 of the export .* is not set aside\..*\[unknown-delivery\]\n$/,
+  );
 });
 
 test.each([

@@ -26,7 +26,11 @@ const NO_DEVICES: Failure = {
   reason: "Nobody has turned on notifications on a device of this ledger.",
   final: true,
 };
-const OVERTAKEN: Failure = { ok: false, reason: "It has changed meanwhile.", retryAfterMs: 0 };
+const OVERTAKEN: Failure = {
+  ok: false,
+  reason: "The notification has changed in the meantime.",
+  retryAfterMs: 0,
+};
 
 /** Options of {@link createPushChannel}. */
 export interface PushOptions extends PushSettings {

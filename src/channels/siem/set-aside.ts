@@ -61,7 +61,7 @@ async function changeAll(
 function notSetAside({ name, seq }: Exclude<WhichSetAside, "all">): CountersignError {
   return new CountersignError(
     "unknown-delivery",
-    `The export "${name}" has set aside no record ${seq}. It was sent or dropped, or never set aside. ` +
+    `The record ${seq} of the export "${name}" is not set aside. It was sent or dropped, or never set aside. ` +
       "`countersign siem list` shows those that are.",
     { details: { channel: name, sequence: seq } },
   );

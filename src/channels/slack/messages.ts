@@ -41,7 +41,7 @@ const ALERTS: Readonly<Partial<Record<NoticeType, string>>> = {
 /** A newer state was shown, or is about to be: what was shown last is shown again. */
 export const OVERTAKEN: Failure = {
   ok: false,
-  reason: "The message has changed meanwhile.",
+  reason: "The message has changed in the meantime.",
   retryAfterMs: 0,
 };
 

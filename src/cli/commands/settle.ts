@@ -26,7 +26,7 @@ export const settle: Command = {
     failed: { type: "string", value: "TEXT", help: "the call did not happen, or only in part; do not retry" },
     "did-not-happen": {
       type: "boolean",
-      help: "with --failed: nothing of it happened; its grant gets back what the call took",
+      help: "with --failed: it did not happen, not even in part; its use is given back to the grant",
     },
     retry: { type: "boolean", help: "the call did not happen; run it again" },
     attempt: {

@@ -32,7 +32,7 @@ export async function besideLedger(ledger: Ledger): Promise<BesideLedger> {
       const missing = [...told.keys()].filter((file) => !given.has(file));
       return missing.map((file) => ({
         where: `file ${file}`,
-        what: "the ledger tells of it, and it is not among these files",
+        what: "the ledger has a record of it, but it is not among these files",
       }));
     },
   };
@@ -62,10 +62,12 @@ function faultOfFile(
 ): string | undefined {
   const known = told.get(file);
   if (known !== undefined)
-    return known === seal ? undefined : "the ledger tells of another file of this number";
+    return known === seal ? undefined : "the ledger has a record of a different file with this number";
   // A process that died may have written a file and not yet said so.
   const isNext = follows === (told.get(file - 1) ?? "") && !told.has(file + 1);
-  return isNext ? undefined : "the ledger does not tell of it: it was cut back, or the file is not of it";
+  return isNext
+    ? undefined
+    : "the ledger has no record of it: the ledger lost records, or the file belongs to another ledger";
 }
 
 /** Does the ledger still have the last commit that an archive has of a session? */
@@ -75,5 +77,5 @@ export async function faultOfSession(
 ): Promise<string | undefined> {
   const [row] = await ledger.journal.sessionRows(key, { after: chain.n - 1, limit: 1 });
   if (row?.n === chain.n && row.hash === chain.hash) return undefined;
-  return `session ${key}: the ledger does not have commit ${chain.n} as it is here`;
+  return `session ${key}: commit ${chain.n} in the ledger is missing or different`;
 }

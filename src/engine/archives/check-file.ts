@@ -71,19 +71,19 @@ class FileWalk {
     this.#number += 1;
     const line = parseArchiveLine(text);
     if (line === undefined) return this.#stop(`line ${this.#number} is not a line of an archive`);
-    if (this.#end !== undefined) return this.#stop(`line ${this.#number} is behind the end`);
+    if (this.#end !== undefined) return this.#stop(`line ${this.#number} comes after the end`);
     if ("end" in line) {
-      if (this.#header === undefined) return this.#stop("it does not begin as an archive does");
+      if (this.#header === undefined) return this.#stop("it does not begin like an archive");
       const { sessions, rows, digest, seal } = line.end;
       // Its own text is in no digest.
       if (text !== JSON.stringify({ end: { sessions, rows, digest, seal } }))
-        this.#check.report("its end is not as it was written");
+        this.#check.report("its end was changed");
       this.#end = line.end;
       return true;
     }
     this.#digest.add(text);
     if ("archive" in line) return this.#begin(line);
-    if (this.#header === undefined) return this.#stop("it does not begin as an archive does");
+    if (this.#header === undefined) return this.#stop("it does not begin like an archive");
     if ("session" in line) this.#enter(this.#header, line.session);
     else if ("row" in line) this.#takeRow(line.row);
     else this.#takeCheckpoint(line.checkpoint);
@@ -109,10 +109,10 @@ class FileWalk {
     }
     const { digest, seal, sessions, rows } = this.#end;
     const isSame = this.#digest.end() === digest;
-    if (!isSame) report("its lines are not those that its end was made for");
+    if (!isSame) report("its lines do not match the digest at its end");
     if (sessions !== this.#counted.sessions || rows !== this.#counted.rows)
-      report(`its end says ${sessions} sessions and ${rows} commits, but it has others`);
-    if (sealOf(hasher, digest) !== seal) report("its seal does not fit: it was not made with this secret");
+      report(`its end says ${sessions} sessions and ${rows} commits, but there are not as many`);
+    if (sealOf(hasher, digest) !== seal) report("its seal does not match: it was made with another secret");
     return seal;
   }
 
@@ -123,7 +123,7 @@ class FileWalk {
     const { keyed, report } = this.#check;
     if (header.keyed && !keyed)
       return this.#stop(
-        "it was made with a secret, and without it nothing can be checked: set COUNTERSIGN_SECRET",
+        "it was made with a secret, and cannot be checked without it: set COUNTERSIGN_SECRET",
       );
     if (!header.keyed && keyed) report("it says that it was made without a secret");
     return true;

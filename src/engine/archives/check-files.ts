@@ -106,10 +106,11 @@ function faultOfFirst({ header: { file, follows, checkpoint } }: Found): string 
 function faultBetween(before: Found, { header }: Found): string | undefined {
   const { ledger, file, follows, checkpoint } = header;
   const { header: earlier, name, seal, lastCheckpoint } = before;
-  if (ledger !== earlier.ledger) return `it is of the ledger ${ledger}, but ${name} is of ${earlier.ledger}`;
+  if (ledger !== earlier.ledger)
+    return `it belongs to the ledger ${ledger}, but ${name} belongs to ${earlier.ledger}`;
   if (file === earlier.file) return `it has the same number (${file}) as ${name}`;
   if (file !== earlier.file + 1) return missing(earlier.file, file);
-  if (follows !== seal) return `it does not follow ${name}: another file was in its place`;
+  if (follows !== seal) return `it does not follow ${name}: it was made after a different file`;
   const goesOn = checkpoint.k === lastCheckpoint.k && checkpoint.hash === lastCheckpoint.hash;
   return goesOn ? undefined : "its checkpoints do not go on where those of the file before it end";
 }

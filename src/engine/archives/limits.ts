@@ -10,12 +10,12 @@ export function archiveLimits({
     ...(keyed ? [] : [UNKEYED]),
     ...(hasLedger ? [] : [NO_LEDGER]),
     COPIED,
-    "What was changed in the ledger before it was archived, outside of the journal: the calls and the votes that stand before the lines of a session are copied from the documents. The records of the journal, and the HMAC in each vote, are the proof.",
+    "Changes to the ledger's documents before they were archived: the calls and votes at the beginning of a session are copied from them. The proof is in the records of the journal, and in the HMAC of each vote.",
   ];
 }
 
 const UNKEYED =
-  "Files made anew. Without COUNTERSIGN_SECRET nothing in them is keyed: anyone can write a complete archive with other records that passes this check.";
+  "Forged files. Without COUNTERSIGN_SECRET anyone can write a complete archive with other records that passes this check.";
 const NO_LEDGER =
   "Missing newest files. Without --ledger, this check cannot know how many files there should be, or whether a session was ever archived.";
 const COPIED =

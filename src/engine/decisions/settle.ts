@@ -33,7 +33,7 @@ export type Settlement =
   /** It happened, with this result. */
   | { readonly as: "succeeded"; readonly result: JsonValue }
   /**
-   * It did not happen, or only in part; do not retry. `happened: false`: nothing of it happened, so a grant that let it
+   * It did not happen, or only in part; do not retry. `happened: false`: not even in part, so a grant that let it
    * run gets back what it took.
    */
   | { readonly as: "failed"; readonly error: string; readonly happened?: false | undefined }

@@ -22,7 +22,7 @@ export async function useUp<T extends Judged>(
   const left = use(item?.value);
   if (left === undefined) {
     const { confirmation, call } = value;
-    return { value: { ...refusal("forbidden", "It has been used."), confirmation, call } };
+    return { value: { ...refusal("forbidden", "This approval has already been used."), confirmation, call } };
   }
   draft.write({ kind: "item", item: { kind, id, value: left, expiresAt }, read: item?.version ?? 0 });
   return plan;

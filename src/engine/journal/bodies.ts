@@ -136,7 +136,7 @@ export interface CallReleased extends AboutAttempt {
 
 export interface CallSettled extends AboutAttempt, ActedBy {
   readonly as: "succeeded" | "failed" | "retry";
-  /** Nothing of it happened. */
+  /** It did not happen, not even in part. */
   readonly happened?: false;
   /** What the call is now; not for a retry. */
   readonly status?: CallStatus;

@@ -160,7 +160,7 @@ export interface CallRecord {
 /** Who settled an unknown call, how, and when. */
 export interface SettlementRecord {
   readonly as: "succeeded" | "failed" | "retry";
-  /** Nothing of it happened. */
+  /** It did not happen, not even in part. */
   readonly happened?: false;
   /** What it took of its grant was given back. */
   readonly refunded?: true;

@@ -47,7 +47,9 @@ test("the login of a host program is stored, and replaces none of our own", asyn
   const ledger = await open();
   await setLoginMode(ledger.items, "host");
   expect(await loginModeOf(ledger.items)).toBe("host");
-  await expect(setLoginMode(ledger.items, "none")).rejects.toThrow("that of the application that serves it");
+  await expect(setLoginMode(ledger.items, "none")).rejects.toThrow(
+    "the login of the application that serves it",
+  );
   await setLoginMode(ledger.items, "tokens");
   await setLoginMode(ledger.items, "host");
   expect(await loginModeOf(ledger.items)).toBe("tokens");

@@ -41,7 +41,7 @@ export async function setLoginMode(
 function requiresLogin(current: StoredLogin): CountersignError {
   const [login, use] =
     current === "host"
-      ? ["that of the application that serves it", "--auth local, tokens or oidc"]
+      ? ["the login of the application that serves it", "--auth local, tokens or oidc"]
       : [`--auth ${current}`, `--auth ${current}`];
   const message = `This ledger requires a login (${login}). Use ${use}, or --break-glass to remove the requirement.`;
   return new CountersignError("forbidden", message);

@@ -145,7 +145,7 @@ export interface ConfirmationSighting {
 /** Who settled an unknown call, when, and how it was sent. `retry`: it was run again. */
 export interface ConfirmationSettlement {
   readonly as: "succeeded" | "failed" | "retry";
-  /** Nothing of it happened. */
+  /** It did not happen, not even in part. */
   readonly happened?: false;
   /** What it took of its grant was given back. */
   readonly refunded?: true;

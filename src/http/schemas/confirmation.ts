@@ -93,7 +93,7 @@ const sighting = z.object({
 const settlement = z
   .object({
     as: z.enum(["succeeded", "failed", "retry"]),
-    happened: z.literal(false).optional().openapi({ description: "Nothing of it happened." }),
+    happened: z.literal(false).optional().openapi({ description: "It did not happen, not even in part." }),
     refunded: z
       .literal(true)
       .optional()

@@ -105,7 +105,7 @@ export const settlementBodySchema: z.ZodType<SettlementBody> = z
       error: z.string().min(1).max(REASON),
       happened: z.literal(false).optional().openapi({
         description:
-          "False: nothing of it happened, not even in part. What the call took of a grant is given back.",
+          "False: it did not happen, not even in part. What the call used of a grant is given back.",
       }),
       attempt: attempt.optional(),
     }),

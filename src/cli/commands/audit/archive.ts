@@ -14,7 +14,7 @@ export const auditArchive: Command = {
   about:
     "Writes compressed files into FOLDER with the journal of every session in which nothing is open and nothing has " +
     "happened for the given time, with all checkpoints, sealed with COUNTERSIGN_SECRET. Removes nothing. What is archived " +
-    "already is not written again; a run that was interrupted goes on. `audit verify FILE…` checks the files without the ledger.",
+    "already is not written again; an interrupted run is continued. `audit verify FILE…` checks the files without the ledger.",
   words: { names: ["FOLDER"] },
   flags: {
     "older-than": { type: "string", value: "AGE", help: "for example 12h, 30d or 52w (required)" },
@@ -40,7 +40,10 @@ export const auditArchive: Command = {
         onFile: (name) => progress.show(`${name} …`),
       }).finally(() => progress.end());
       if (run.ended === "elsewhere")
-        throw new CountersignError("ledger-busy", "Another process archives or erases now. Try again later.");
+        throw new CountersignError(
+          "ledger-busy",
+          "Another process is archiving or erasing. Try again later.",
+        );
       if (flags.has("json")) output.json({ ...run, faults: unsound });
       else {
         output.line(`Wrote ${count(run.files, "file")} with ${count(run.sessions, "session")}.`);

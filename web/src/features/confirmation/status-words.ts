@@ -52,7 +52,7 @@ const SETTLED = {
 /** Who said what had become of a call whose outcome was unknown. */
 export function settlementSentence(settlement: NonNullable<Confirmation["settlement"]>): string {
   const { as, happened, refunded, by, via } = settlement;
-  const what = happened === false ? "nothing of it happened" : SETTLED[as];
-  const back = refunded === true ? " What it took was given back to its grant." : "";
+  const what = happened === false ? "it did not happen" : SETTLED[as];
+  const back = refunded === true ? " Its use was given back to the grant." : "";
   return `Settled by ${by.id} (${via}${by.authenticated ? "" : ", unauthenticated"}): ${what}.${back}`;
 }

@@ -28,7 +28,7 @@ export interface SettleFormProps {
 const CHOICES = {
   succeeded: "It happened",
   failed: "It did not happen, or only in part: do not retry",
-  undone: "Nothing of it happened: give back what it took of its grant",
+  undone: "It did not happen, not even in part: give its use back to the grant",
   retry: "It did not happen: run it again",
 } as const;
 type Choice = keyof typeof CHOICES;
