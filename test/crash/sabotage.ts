@@ -84,7 +84,9 @@ function holdApprovals(inner: Ledger): { readonly ledger: Ledger; readonly ran: 
 
 function blind(inner: Ledger): Ledger {
   return wrapLedger(inner, {
-    readyFrames: () => Promise.resolve([]),
+    async liveFrames(session) {
+      return (await inner.liveFrames(session)).filter(({ status }) => status !== "ready");
+    },
     async due(apps, limit) {
       return { ...(await inner.due(apps, limit)), readyFrames: [] };
     },

@@ -191,7 +191,9 @@ class Racer {
 }
 
 function prepared(inner: Ledger, { stopsAfterClaim, releasesBlindly }: RacerOptions): Ledger {
-  const blind = releasesBlindly === true ? { readyFrames: () => Promise.resolve([]) } : {};
+  const liveFrames: Ledger["liveFrames"] = async (session) =>
+    (await inner.liveFrames(session)).filter(({ status }) => status !== "ready");
+  const blind = releasesBlindly === true ? { liveFrames } : {};
   return watchCommits(wrapLedger(inner, blind), {
     after: (commit) => {
       if (stopsAfterClaim !== true || !pointsOf(commit).has("approve")) return;

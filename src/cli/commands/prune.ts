@@ -62,11 +62,11 @@ function leftUnderHold([first = "", ...others]: readonly string[]): CountersignE
 }
 
 /** Up to so many. */
-async function countIdle({ ledger }: Engine, before: number): Promise<number> {
+async function countIdle({ ledger }: Engine, idleSince: number): Promise<number> {
   let count = 0;
   for (let cursor: string | undefined; count < MOST_COUNTED; ) {
     const page = { limit: MOST_COUNTED - count, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await ledger.idleSessions(before, page);
+    const { items, next } = await ledger.sessions({ idleSince }, page);
     count += items.length;
     if (next === undefined) break;
     cursor = next;

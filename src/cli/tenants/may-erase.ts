@@ -54,7 +54,7 @@ async function startedCall(ledger: Ledger): Promise<CallRecord | undefined> {
   let cursor: string | undefined;
   do {
     const after = cursor === undefined ? {} : { cursor };
-    const page: Page<SessionRecord> = await ledger.allSessions({ limit: PAGE, ...after });
+    const page: Page<SessionRecord> = await ledger.sessions("all", { limit: PAGE, ...after });
     for (const { key, deletedAt } of page.items) {
       // A session is not deleted while a call of it runs.
       if (deletedAt !== undefined) continue;

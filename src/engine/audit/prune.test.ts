@@ -86,7 +86,7 @@ test("leaves a session alone that became busy between the list and the erasure",
   await make("s2");
   await clock.advance(2 * DAY_MS);
   const { engine: pruning, watched } = killableEngine(ledger, clock);
-  watched.intercept("idleSessions", async (pass) => {
+  watched.intercept("sessions", async (pass) => {
     const keys = await pass();
     await receiveMessage(partsOf(engine), {
       session: { app: "bank", user: "ana", id: "s1" },

@@ -17,12 +17,12 @@ export async function prune(
   olderThanMs: number,
   { onPruned, onHeld }: PruneListener = {},
 ): Promise<number> {
-  const before = parts.ledger.now - olderThanMs;
+  const idleSince = parts.ledger.now - olderThanMs;
   let count = 0;
   for (let cursor: string | undefined; ; ) {
     const request = { limit: BATCH, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await parts.ledger.idleSessions(before, request);
-    for (const key of items) {
+    const { items, next } = await parts.ledger.sessions({ idleSince }, request);
+    for (const { key } of items) {
       const pruned = await pruneSession(parts, key, { olderThanMs });
       if (pruned.ok) count += 1;
       else if (pruned.code === "under-hold") onHeld?.(key, pruned.message);

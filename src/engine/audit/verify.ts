@@ -94,7 +94,7 @@ async function verifyJournal(parts: AuditParts, report: Report): Promise<Journal
   let count = 0;
   let lastSeq = 0;
   for await (const row of logRows(ledger, 0)) {
-    if (ledger.gapless && row.seq !== lastSeq + 1) report("journal", gap(lastSeq + 1, row.seq));
+    if (ledger.journal.gapless && row.seq !== lastSeq + 1) report("journal", gap(lastSeq + 1, row.seq));
     await seals.take(row);
     count += 1;
     lastSeq = row.seq;

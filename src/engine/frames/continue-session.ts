@@ -9,8 +9,8 @@ export async function stepReadyFrames(
   draft?: Draft,
 ): Promise<void> {
   if (draft?.ready === 0) return;
-  const ready = await ledger.readyFrames(session);
-  if (ready.length > 0) await takeUp(ready);
+  const ready = (await ledger.liveFrames(session)).filter(({ status }) => status === "ready");
+  if (ready.length > 0) await takeUp(ready.map(({ id }) => id).sort());
 }
 
 /**

@@ -25,6 +25,8 @@ export interface SealedUpon {
 
 /** What happened, as the ledger keeps it, and the seals over it. Rows are written by commits only. */
 export interface Journal {
+  /** The lines of the log are numbered from 1 without gaps, so that a gap is a loss. */
+  readonly gapless: boolean;
   /** The log in the order of commits, for sealing and verification. */
   rows(range: JournalRange & NewestRange): Promise<readonly LogRow[]>;
   /** One session's lines of the log; `after` is an `n`. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
 import type { GrantRecord } from "./grant-record.ts";
 import type { ItemVersion, StoredItem } from "./key-value-store.ts";
 import type {
@@ -138,7 +138,6 @@ export type Write =
       readonly ahead?: true;
     }
   | { readonly kind: "state"; readonly scope: "app" | "user" | "session"; readonly delta: JsonObject }
-  | { readonly kind: "remember"; readonly memo: Memo }
   /** Keeps an item in place of the version that was read (0: there was none); without a value, takes it away. */
   | { readonly kind: "item"; readonly item: ItemWrite; readonly read: number }
   /** Writes nothing: refuses the commit unless this item is there in this version. Any number may do so at once. */
@@ -148,16 +147,6 @@ export type Write =
 
 /** What becomes of an item that belongs to no session. */
 export type ItemWrite = Pick<StoredItem, "kind" | "id" | "expiresAt"> & Partial<Pick<StoredItem, "value">>;
-
-/** A remembered answer under an idempotency key. */
-export interface Memo {
-  readonly principal: string;
-  readonly route: string;
-  readonly key: string;
-  readonly requestDigest: string;
-  readonly response: JsonValue;
-  readonly expiresAt: number;
-}
 
 /** How the session row moves with a commit. */
 export interface SessionChange {

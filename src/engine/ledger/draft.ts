@@ -28,7 +28,7 @@ import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from 
 export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;
 
 /** What may be written as it is. Rows that have a status have their own methods, which judge it. */
-type PlainWrite = Extract<Write, { kind: "step" | "state" | "remember" | "item" | "check" | "erase" }>;
+type PlainWrite = Extract<Write, { kind: "step" | "state" | "item" | "check" | "erase" }>;
 
 /** What changes in a row beside its status. */
 type CallUpdate = Omit<CallChange, "status">;

@@ -12,7 +12,6 @@ export type {
   CommitOutcome,
   ConfirmationChange,
   FrameChange,
-  Memo,
   SessionChange,
   SessionName,
   Snapshot,
@@ -52,6 +51,7 @@ export type {
   ListRequest,
   Page,
   PageRequest,
+  SessionFilter,
   UnknownCallsRequest,
 } from "./lists.ts";
 export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";

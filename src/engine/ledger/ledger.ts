@@ -2,7 +2,7 @@ import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
 import type { HostedApp } from "../host.ts";
 import type { Journal, Outbox } from "../journal/index.ts";
 import type { Usage } from "../questions/index.ts";
-import type { Commit, CommitOutcome, Memo, Snapshot, Target } from "./commit.ts";
+import type { Commit, CommitOutcome, Snapshot, Target } from "./commit.ts";
 import type { ItemVersion, KeyValueStore } from "./key-value-store.ts";
 import type {
   ConfirmationFilter,
@@ -13,6 +13,7 @@ import type {
   ListRequest,
   Page,
   PageRequest,
+  SessionFilter,
   UnknownCallsRequest,
 } from "./lists.ts";
 import type { Owners } from "./owners.ts";
@@ -75,8 +76,6 @@ export interface DuePlace {
  * `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
  */
 export interface Ledger {
-  /** The lines of the log are numbered from 1 without gaps, so that a gap is a loss. */
-  readonly gapless: boolean;
   /** True if everything is gone when the process ends. */
   readonly volatile: boolean;
   /** Made once per database; keys the digests of arguments. */
@@ -113,16 +112,12 @@ export interface Ledger {
   events(session: string, range?: EventRange): Promise<readonly StoredEvent[]>;
   /** Session, `user:` and `app:` state as one object. */
   state(session: string): Promise<JsonObject>;
-  sessions(
-    owner: { readonly app: string; readonly user?: string },
-    page?: PageRequest,
-  ): Promise<Page<SessionRecord>>;
+  sessions(which: SessionFilter, page?: PageRequest): Promise<Page<SessionRecord>>;
   confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>>;
   /** Calls whose outcome is unknown, oldest first. */
   unknownCalls(page?: UnknownCallsRequest): Promise<Page<CallRecord & { readonly truncated?: true }>>;
   /** Grants that are neither over nor revoked, nearest end first, each with its session. */
   grants(page?: GrantsRequest): Promise<Page<GrantWithSession>>;
-  recall(memo: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined>;
 
   /**
    * What waits for a process that hosts these, at most `limit` in each list. With `after`, only the lists that it
@@ -132,23 +127,9 @@ export interface Ledger {
 
   /** Frames of one session that are not over, in no particular order. */
   liveFrames(session: string): Promise<readonly FrameRecord[]>;
-  /** Frames of one session that wait for a model step. */
-  readyFrames(session: string): Promise<readonly string[]>;
 
-  /**
-   * Sessions untouched since `before` in which nothing is open, for pruning. A page may be short or empty and still
-   * have a next page.
-   */
-  idleSessions(before: number, page?: PageRequest): Promise<Page<string>>;
-  /**
-   * Sessions untouched since `before` in which nothing is open, deleted ones included, by key. A page may be short or
-   * empty and still have a next page.
-   */
-  finishedSessions(before: number, page?: PageRequest): Promise<Page<SessionRecord>>;
   /** What an erasure leaves, or would leave, of a session's calls and confirmations. */
   remains(session: string): Promise<Remains>;
-  /** Every session, deleted ones included, by key. */
-  allSessions(page?: PageRequest): Promise<Page<SessionRecord>>;
   /**
    * Replaces names in what is left of an erased session: in its own name, and in who asked and decided. By its old name it
    * is still found, so that nothing runs again under it. False if there was nothing to replace. `judge` is asked if there

@@ -33,6 +33,18 @@ export interface GrantWithSession {
   readonly session: SessionRecord;
 }
 
+/** Which sessions. */
+export type SessionFilter =
+  /** Of an app, or of one user of it, without deleted ones; by user and id. */
+  | { readonly app: string; readonly user?: string }
+  /**
+   * Untouched since before this time, with nothing open in them; by key. Deleted ones only with `deleted`. A page may be
+   * short or empty and still have a next page.
+   */
+  | { readonly idleSince: number; readonly deleted?: true }
+  /** Every one, deleted ones included; by key. */
+  | "all";
+
 /** Which calls of unknown outcome. */
 export interface UnknownCallsRequest extends ListRequest {
   /** Only those about which nobody was asked before they ran. */

@@ -471,7 +471,9 @@ describe("a frame whose process is gone during a model step", () => {
     await clock.advance(LEASE_MS);
     await survivor.work({ once: true });
     expect(await ledger.load({ frame: outcome.frame.id })).toMatchObject({ frame: { status: "ready" } });
-    expect(await ledger.readyFrames(outcome.frame.session)).toEqual([outcome.frame.id]);
+    expect(await ledger.liveFrames(outcome.frame.session)).toMatchObject([
+      { id: outcome.frame.id, status: "ready" },
+    ]);
   });
 
   test("does not block its session forever: a turn whose lease expired is not recorded, and is released", async () => {

@@ -119,7 +119,7 @@ class Archiver {
     if (found?.seal === seal) return;
     throw new CountersignError(
       "invalid-option",
-      `The last archive file of this ledger, ${this.#options.folder.nameOf(last)}, is not there, or is another one. Use the folder that has it: all archives of a ledger are one series.`,
+      `The last archive file of this ledger, ${this.#options.folder.nameOf(last)}, is missing, or is a different file. Use the folder that has it: all archives of a ledger are one series.`,
       { details: { field: "folder" } },
     );
   }
@@ -141,11 +141,11 @@ class Archiver {
     return sessions;
   }
 
-  async *#unarchived(before: number): AsyncGenerator<SessionRecord> {
+  async *#unarchived(idleSince: number): AsyncGenerator<SessionRecord> {
     const { ledger } = this.#parts;
     for (let cursor: string | undefined; ; ) {
       const request = { limit: BATCH, ...(cursor === undefined ? {} : { cursor }) };
-      const { items, next } = await ledger.finishedSessions(before, request);
+      const { items, next } = await ledger.sessions({ idleSince, deleted: true }, request);
       for (const session of items) {
         if (isDiary(session)) continue;
         const mark = await readMark(ledger, session.key);
@@ -195,7 +195,7 @@ class Archiver {
     if (found !== undefined && fault === undefined) return { found, ends };
     throw new CountersignError(
       "invalid-option",
-      `${this.#options.folder.nameOf(this.#fileAfter(place))} is there, but is not the next archive file of this ledger: ${fault ?? "it cannot be read"}. Move it away, and run the command again.`,
+      `${this.#options.folder.nameOf(this.#fileAfter(place))} exists, but is not the next archive file of this ledger: ${fault ?? "it cannot be read"}. Move it away and run the command again.`,
       { details: { field: "folder" } },
     );
   }

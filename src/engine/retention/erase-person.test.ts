@@ -223,7 +223,7 @@ describe("erasing a person", () => {
     const hold = await placeHold(partsOf(engine), { on: "app", name: "bank", reason: "case 7" }, decider);
     const why = expect.stringContaining("hold") as string;
     expect(await erase(engine)).toMatchObject({ sessions: 0, items: 0, left: [{ why }] });
-    const { items } = await engine.ledger.allSessions();
+    const { items } = await engine.ledger.sessions("all");
     expect(items.map(({ user }) => user)).toContain(NAME);
     await releaseHold(partsOf(engine), { id: hold.id, reason: "closed" }, decider);
     expect(await erase(engine)).toMatchObject({ items: 1, left: [] });
@@ -236,7 +236,7 @@ describe("erasing a person", () => {
     if (asked.status !== "pending") throw new Error("Not pending.");
     const approved = await tryApprove(engine, asked.confirmation.id, { by: zeb });
     if (approved.ok) await approved.finished;
-    const [{ key, app, user, id }] = (await engine.ledger.allSessions()).items as [SessionRecord];
+    const [{ key, app, user, id }] = (await engine.ledger.sessions("all")).items as [SessionRecord];
     expect(await engine.deleteSession({ app, user, id }, { id: "bob" })).toEqual({ ok: true });
     await placeHold(partsOf(engine), { on: "session", name: key, reason: "case 7" }, decider);
     expect(await erase(engine)).toMatchObject({ left: [{ session: key }] });

@@ -76,7 +76,7 @@ export async function erasePerson(parts: EngineParts, wanted: PersonErasure): Pr
   const erasure = new Erasure(parts, wanted);
   for (let cursor: string | undefined; ; ) {
     const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await ledger.allSessions(request);
+    const { items, next } = await ledger.sessions("all", request);
     for (const session of items) await erasure.take(session);
     onProgress?.(erasure.sessions);
     if (next === undefined) break;

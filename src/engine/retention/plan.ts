@@ -8,11 +8,11 @@ const PAGE = 100;
 export async function* planRetention(parts: EngineParts, rules: RetentionRules): AsyncGenerator<Planned> {
   const { ledger } = parts;
   if (rules.shortestContentMs === undefined) return;
-  const before = ledger.now - rules.shortestContentMs;
+  const idleSince = ledger.now - rules.shortestContentMs;
   for (let cursor: string | undefined; ; ) {
     const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await ledger.idleSessions(before, request);
-    for (const key of items) {
+    const { items, next } = await ledger.sessions({ idleSince }, request);
+    for (const { key } of items) {
       const aged = await agedContent(ledger, key, rules);
       if (aged !== undefined) yield planned(parts, aged.session);
     }

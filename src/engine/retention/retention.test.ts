@@ -146,7 +146,7 @@ describe("one process at a time", () => {
     const rules = rulesOf({ "-": 1 });
     const { engine: dying, watched, crash } = killableEngine(ledger, clock);
     const { promise: reached, resolve } = Promise.withResolvers<void>();
-    watched.intercept("idleSessions", () => {
+    watched.intercept("sessions", () => {
       crash();
       resolve();
       return new Promise(() => {});
@@ -165,7 +165,7 @@ describe("one process at a time", () => {
     const { engine: dying, watched, crash } = killableEngine(ledger, clock);
     const { promise: reached, resolve } = Promise.withResolvers<void>();
     let looks = 0;
-    watched.intercept("idleSessions", (pass) => {
+    watched.intercept("sessions", (pass) => {
       looks += 1;
       if (looks <= 2) return pass();
       crash();

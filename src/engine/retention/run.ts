@@ -79,12 +79,12 @@ class Run {
     const { ledger } = this.#parts;
     const { rules, batch = BATCH } = this.#options;
     if (rules.shortestContentMs === undefined) return "done";
-    const before = ledger.now - rules.shortestContentMs;
+    const idleSince = ledger.now - rules.shortestContentMs;
     let { cursor } = await readProgress(ledger);
     for (;;) {
       const request = { limit: batch, ...(cursor === undefined ? {} : { cursor }) };
-      const { items, next } = await ledger.idleSessions(before, request);
-      for (const key of items) await this.#erase(key);
+      const { items, next } = await ledger.sessions({ idleSince }, request);
+      for (const { key } of items) await this.#erase(key);
       const done = next === undefined;
       await writeProgress(ledger, done ? { finishedAt: ledger.now } : { cursor: next });
       if (done) return "done";

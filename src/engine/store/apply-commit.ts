@@ -8,7 +8,6 @@ import {
   type FrameRecord,
   type GrantRecord,
   type ItemVersion,
-  type Memo,
   type SessionName,
   type StepRecord,
   type Write,
@@ -305,11 +304,10 @@ class Work {
     return undefined;
   }
 
-  #writeOutside(write: WriteOf<"state" | "remember" | "item" | "check" | "erase">): undefined {
+  #writeOutside(write: WriteOf<"state" | "item" | "check" | "erase">): undefined {
     if (write.kind === "erase") this.#eraseRows();
     else if (write.kind === "check") (this.#checks ??= []).push(write.item);
     else if (write.kind === "item") this.#items.push({ ...write.item, read: write.read });
-    else if (write.kind === "remember") this.#items.push(toItem(write.memo));
     else
       this.#items.push({
         kind: `state of ${write.scope}`,
@@ -353,15 +351,4 @@ class Work {
 
 function hasMembers(object: object): boolean {
   return Object.keys(object).length > 0;
-}
-
-/** A remembered answer to a request. Its key must be free. */
-function toItem({ principal, route, key, requestDigest, response, expiresAt }: Memo): ItemChange {
-  return {
-    kind: "answer",
-    id: JSON.stringify([principal, route, key]),
-    value: { requestDigest, response: copyJson(response) },
-    expiresAt,
-    read: 0,
-  };
 }

@@ -17,11 +17,11 @@ import type {
   KeyValueStore,
   Ledger,
   ListRequest,
-  Memo,
   Owners,
   Page,
   PageRequest,
   Remains,
+  SessionFilter,
   SessionRecord,
   Snapshot,
   StepRecord,
@@ -34,20 +34,19 @@ import { applyCommit } from "./apply-commit.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { anonymiseSession } from "./erasing/anonymise.ts";
 import { remainsOf } from "./erasing/remains.ts";
-import { listFinishedSessions, listIdleSessions } from "./idle-sessions.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
-import { listConfirmations } from "./list-confirmations.ts";
+import { listConfirmations } from "./lists/list-confirmations.ts";
 import { listGrants } from "./lists/list-grants.ts";
+import { listSessions } from "./lists/list-sessions.ts";
 import { listUnknownCalls } from "./lists/unknown-calls.ts";
+import { WordIndex } from "./lists/word-index.ts";
 import { StoredOutbox } from "./outbox.ts";
 import { StoredOwners } from "./owners.ts";
-import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import { readEvents, readFirstEvents } from "./session-events.ts";
 import { namedCall, snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
 import type { LoadedDocument, Store } from "./store.ts";
-import { WordIndex } from "./word-index.ts";
 import { readDue } from "./work.ts";
 
 /** What the documents may take that are kept in this process. */
@@ -72,10 +71,6 @@ export class DocumentLedger implements Ledger {
     this.journal = new StoredJournal(store);
     this.outbox = new StoredOutbox(store, this.journal);
     this.#words = new WordIndex(store);
-  }
-
-  get gapless(): boolean {
-    return this.#store.gapless;
   }
 
   get volatile(): boolean {
@@ -208,21 +203,8 @@ export class DocumentLedger implements Ledger {
     return items.reduce<JsonObject>((all, { value }) => ({ ...all, ...(value as JsonObject) }), {});
   }
 
-  async sessions(
-    { app, user }: { readonly app: string; readonly user?: string },
-    page?: PageRequest,
-  ): Promise<Page<SessionRecord>> {
-    const limit = limitOf(page);
-    const after = afterOf(page, user === undefined ? ["", ""] : [""]);
-    const found = await this.#store.documents({
-      app,
-      ...(user === undefined ? {} : { user }),
-      after,
-      limit: limit + 1,
-    });
-    return toPage(found.map(toSession), limit, (session) =>
-      user === undefined ? [session.user, session.id] : [session.id],
-    );
+  sessions(which: SessionFilter, page?: PageRequest): Promise<Page<SessionRecord>> {
+    return listSessions(this.#store, which, page);
   }
 
   confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>> {
@@ -237,18 +219,6 @@ export class DocumentLedger implements Ledger {
     return listGrants(this.#store, request);
   }
 
-  async recall({
-    principal,
-    route,
-    key,
-  }: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined> {
-    const id = JSON.stringify([principal, route, key]);
-    const [item] = await this.#store.items([{ kind: "answer", id }]);
-    if (item === undefined) return undefined;
-    const { requestDigest, response } = item.value as unknown as Pick<Memo, "requestDigest" | "response">;
-    return { principal, route, key, requestDigest, response, expiresAt: item.expiresAt ?? 0 };
-  }
-
   due(hosted: readonly HostedApp[], limit: number, after?: DuePlace): Promise<DueWork> {
     return readDue(this.#store, hosted, { limit, after });
   }
@@ -261,35 +231,12 @@ export class DocumentLedger implements Ledger {
     return Promise.all(live.map((frame) => rows.whole<FrameRecord>(frame, frame.id)));
   }
 
-  async readyFrames(session: string): Promise<readonly string[]> {
-    const frames = (await this.#document({ key: session }))?.document.frames ?? [];
-    return frames
-      .filter(({ status }) => status === "ready")
-      .map(({ id }) => id)
-      .sort();
-  }
-
-  idleSessions(before: number, page?: PageRequest): Promise<Page<string>> {
-    return listIdleSessions(this.#store, before, page);
-  }
-
-  finishedSessions(before: number, page?: PageRequest): Promise<Page<SessionRecord>> {
-    return listFinishedSessions(this.#store, before, page);
-  }
-
   remains(session: string): Promise<Remains> {
     return remainsOf(this.#store, session);
   }
 
   usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {
     return this.#store.usage(most);
-  }
-
-  async allSessions(page?: PageRequest): Promise<Page<SessionRecord>> {
-    const limit = limitOf(page);
-    const [afterKey] = afterOf(page, [""] as const) as readonly [string];
-    const found = await this.#store.documents({ afterKey, limit: limit + 1 });
-    return toPage(found.map(toSession), limit, ({ key }) => [key]);
   }
 
   async anonymise(...[session, names, judge]: Parameters<Ledger["anonymise"]>): Promise<boolean> {

@@ -15,6 +15,7 @@ export type {
   Entry,
   EntryQuery,
   LoadedDocument,
+  LogQuery,
   LogRange,
   LostQuery,
   SessionRenaming,

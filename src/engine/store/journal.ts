@@ -20,12 +20,16 @@ export class StoredJournal implements Journal {
     this.#store = store;
   }
 
+  get gapless(): boolean {
+    return this.#store.gapless;
+  }
+
   rows(range: JournalRange & NewestRange): Promise<readonly LogRow[]> {
     return this.#store.log(range);
   }
 
   sessionRows(session: string, range: JournalRange): Promise<readonly LogRow[]> {
-    return this.#store.sessionLog(session, range);
+    return this.#store.log({ session, ...range });
   }
 
   async records(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
@@ -43,14 +47,15 @@ export class StoredJournal implements Journal {
 
   async recordsAt(seqs: readonly number[]): Promise<readonly JournalRecord[]> {
     const wanted = new Set(seqs);
-    const rows = await this.#store.logAt([...new Set(seqs.map(rowAt))].toSorted((one, other) => one - other));
+    const at = [...new Set(seqs.map(rowAt))].toSorted((one, other) => one - other);
+    const rows = await this.#store.log({ at });
     return rows.flatMap(recordsOf).filter(({ seq }) => wanted.has(seq));
   }
 
   async sessionRecords(session: string, range: JournalRange): Promise<readonly JournalRecord[]> {
     const found = new RecordPage(range);
     for (let n = lineBefore(range.after); ; ) {
-      const rows = await this.#store.sessionLog(session, { after: n, ...pageOf(range) });
+      const rows = await this.#store.log({ session, after: n, ...pageOf(range) });
       for (const record of rows.flatMap(recordsOf)) if (record.n > range.after) found.add(record);
       const last = rows.at(-1);
       if (last === undefined || found.isFull) return found.records;

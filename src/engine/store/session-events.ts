@@ -48,7 +48,7 @@ async function readBehind(
 ): Promise<readonly StoredEvent[]> {
   const found: StoredEvent[] = [];
   for (let n = row; !enough(found); ) {
-    const rows = await store.sessionLog(key, { after: n, ...PAGE });
+    const rows = await store.log({ session: key, after: n, ...PAGE });
     for (const each of rows) found.push(...eventsBehind(each, first));
     // A page is short where lines are long.
     const newest = rows.at(-1);
@@ -83,7 +83,7 @@ async function rowBefore(
     // Every other look halves, whatever the events are spread like.
     const guess = look % 2 === 0 ? share : 0.5;
     const n = Math.min(high.n - 1, Math.max(low.n + 1, low.n + Math.floor(guess * (high.n - low.n))));
-    const [row] = await store.sessionLog(key, { after: n - 1, limit: 1 });
+    const [row] = await store.log({ session: key, after: n - 1, limit: 1 });
     if (row === undefined) return low.n;
     if (row.events <= first) low = { n: row.n, events: row.events };
     else high = { n: row.n, events: row.events };

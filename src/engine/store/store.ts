@@ -137,6 +137,8 @@ export interface SessionRenaming {
 }
 
 export interface LogRange {
+  /** Only its lines. Places are their `n` then, otherwise their `seq`. */
+  readonly session?: string;
   readonly after: number;
   readonly limit: number;
   readonly until?: number;
@@ -145,6 +147,9 @@ export interface LogRange {
   /** The newest so many, still in order. */
   readonly last?: true;
 }
+
+/** Lines of the log: a range of them, or those with these `seq`; missing ones are left out. */
+export type LogQuery = LogRange | { readonly at: readonly number[] };
 
 /** Which documents to page through. */
 export type DocumentQuery =
@@ -182,13 +187,9 @@ export interface Store {
   rename(renaming: SessionRenaming): Promise<boolean>;
 
   /** In the order of commits. */
-  log(range: LogRange): Promise<readonly LogRow[]>;
-  /** These lines, in order; missing ones are left out. */
-  logAt(seqs: readonly number[]): Promise<readonly LogRow[]>;
+  log(query: LogQuery): Promise<readonly LogRow[]>;
   /** What was kept beside a session's line of the log. Erased, only digests and ids are left. */
   archive(session: string, n: number): Promise<Archive | undefined>;
-  /** Of one session, by `n`. */
-  sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]>;
   /** One page for each query, all of the same moment. */
   entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]>;
   /**

@@ -15,8 +15,8 @@ type LedgerPart = "items" | "owners" | "journal" | "outbox";
 
 /** The name of every method of a ledger; `owners.beat` for those of its parts. */
 export type LedgerMethod =
-  | Exclude<keyof Ledger, LedgerPart | "digestKey" | "now" | "gapless" | "volatile">
-  | { [P in LedgerPart]: `${P}.${keyof Ledger[P] & string}` }[LedgerPart];
+  | Exclude<keyof Ledger, LedgerPart | "digestKey" | "now" | "volatile">
+  | { [P in LedgerPart]: `${P}.${Exclude<keyof Ledger[P] & string, "gapless">}` }[LedgerPart];
 
 /** A ledger that is watched: how often each method was called, with what, and a way to stand in between. */
 export interface WatchedLedger {

@@ -96,9 +96,11 @@ describe("words beside an answer", () => {
     const inner = await createLedger("memory:");
     let fails = true;
     const ledger = wrapLedger(inner, {
-      recall: async (memo) => {
-        if (fails && memo.principal === "follow-up") throw new CountersignError("ledger-busy", "Later.");
-        return inner.recall(memo);
+      items: {
+        get: async (kind: string, id: string) => {
+          if (fails && id.startsWith('["follow-up"')) throw new CountersignError("ledger-busy", "Later.");
+          return inner.items.get(kind, id);
+        },
       },
     });
     const { pay, letGo } = slowPay();

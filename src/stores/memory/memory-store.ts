@@ -11,7 +11,7 @@ import {
   erasedUser,
   type LedgerHistory,
   type LoadedDocument,
-  type LogRange,
+  type LogQuery,
   type LogRow,
   type LostQuery,
   type Owner,
@@ -120,19 +120,12 @@ export class MemoryStore implements Store {
     return true;
   }
 
-  async log(range: LogRange): Promise<readonly LogRow[]> {
+  async log(query: LogQuery): Promise<readonly LogRow[]> {
     this.#check();
-    return this.#log.page(range);
-  }
-
-  async logAt(seqs: readonly number[]): Promise<readonly LogRow[]> {
-    this.#check();
-    return seqs.flatMap((seq) => this.#log.page({ after: seq - 1, until: seq, limit: 1 }));
-  }
-
-  async sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
-    this.#check();
-    return this.#log.pageOf(session, range);
+    if ("at" in query) {
+      return query.at.flatMap((seq) => this.#log.page({ after: seq - 1, until: seq, limit: 1 }));
+    }
+    return query.session === undefined ? this.#log.page(query) : this.#log.pageOf(query.session, query);
   }
 
   async archive(session: string, n: number): Promise<Archive | undefined> {

@@ -81,5 +81,5 @@ test("the newest lines of so many bytes are the newest, in order", async () => {
   const bytes = 2 * Buffer.byteLength(row?.body ?? "");
   const range = { after: 0, limit: 9, bytes, last: true } as const;
   expect((await store.log(range)).map(({ n }) => n)).toEqual([4, 5]);
-  expect((await store.sessionLog("s", range)).map(({ n }) => n)).toEqual([4, 5]);
+  expect((await store.log({ session: "s", ...range })).map(({ n }) => n)).toEqual([4, 5]);
 });

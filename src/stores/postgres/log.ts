@@ -34,24 +34,19 @@ const SEAL =
 
 export async function readLog(
   database: Database,
-  { after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
+  { session, after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
 ): Promise<readonly LogRow[]> {
-  const text = last === true ? NEWEST : LOG;
-  return (await database.all(text, [after, until, limit, last === true, bytes ?? null])).map(toLogRow);
+  if (session === undefined) {
+    const text = last === true ? NEWEST : LOG;
+    return (await database.all(text, [after, until, limit, last === true, bytes ?? null])).map(toLogRow);
+  }
+  if (hasNul(session)) return [];
+  const text = last === true ? NEWEST_OF : OLDEST_OF;
+  return (await database.all(text, [session, after, until, limit, bytes ?? null])).map(toLogRow);
 }
 
 export async function readLogAt(database: Database, seqs: readonly number[]): Promise<readonly LogRow[]> {
   return seqs.length === 0 ? [] : (await database.all(AT, [seqs])).map(toLogRow);
-}
-
-export async function readSessionLog(
-  database: Database,
-  session: string,
-  { after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
-): Promise<readonly LogRow[]> {
-  if (hasNul(session)) return [];
-  const text = last === true ? NEWEST_OF : OLDEST_OF;
-  return (await database.all(text, [session, after, until, limit, bytes ?? null])).map(toLogRow);
 }
 
 export async function readArchive(

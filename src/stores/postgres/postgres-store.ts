@@ -8,7 +8,7 @@ import type {
   LedgerHistory,
   LedgerStats,
   LoadedDocument,
-  LogRange,
+  LogQuery,
   LogRow,
   LostQuery,
   Owner,
@@ -28,7 +28,7 @@ import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries, readLost } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { LedgerTime } from "./ledger-time.ts";
-import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt, readSessionLog } from "./log.ts";
+import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -103,16 +103,8 @@ export class PostgresStore implements Store {
     return renameSession(this.#database, renaming);
   }
 
-  log(range: LogRange): Promise<readonly LogRow[]> {
-    return readLog(this.#database, range);
-  }
-
-  logAt(seqs: readonly number[]): Promise<readonly LogRow[]> {
-    return readLogAt(this.#database, seqs);
-  }
-
-  sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
-    return readSessionLog(this.#database, session, range);
+  log(query: LogQuery): Promise<readonly LogRow[]> {
+    return "at" in query ? readLogAt(this.#database, query.at) : readLog(this.#database, query);
   }
 
   archive(session: string, n: number): Promise<Archive | undefined> {

@@ -20,15 +20,13 @@ const SEAL =
   "insert into checkpoints (k, last_seq, count, root, hash, at) values (?, ?, ?, ?, ?, ?) on conflict do nothing";
 
 export function readLog(database: Database, range: LogRange): readonly LogRow[] {
-  return readRows(database, range.last === true ? NEWEST : OLDEST, [], range);
+  const { session, last } = range;
+  if (session === undefined) return readRows(database, last === true ? NEWEST : OLDEST, [], range);
+  return readRows(database, last === true ? NEWEST_OF : OLDEST_OF, [session], range);
 }
 
 export function readLogAt(database: Database, seqs: readonly number[]): readonly LogRow[] {
   return seqs.flatMap((seq) => database.all(AT, [seq]).map(toLogRow));
-}
-
-export function readSessionLog(database: Database, session: string, range: LogRange): readonly LogRow[] {
-  return readRows(database, range.last === true ? NEWEST_OF : OLDEST_OF, [session], range);
 }
 
 export function readArchive(database: Database, session: string, n: number): Archive | undefined {

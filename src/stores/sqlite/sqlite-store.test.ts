@@ -120,7 +120,7 @@ describe("a page of the log", () => {
   ])("%s", async (_, range, expected) => {
     const whole = { after: 0, limit: 10, ...range };
     expect((await store.log(whole)).map(({ seq }) => seq)).toEqual(expected);
-    expect((await store.sessionLog("a", whole)).map(({ n }) => n)).toEqual(expected);
+    expect((await store.log({ session: "a", ...whole })).map(({ n }) => n)).toEqual(expected);
   });
 });
 

@@ -9,7 +9,7 @@ import type {
   EntryQuery,
   LedgerHistory,
   LoadedDocument,
-  LogRange,
+  LogQuery,
   LogRow,
   LostQuery,
   Owner,
@@ -32,7 +32,7 @@ import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { KnownDocuments } from "./known-documents.ts";
-import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt, readSessionLog } from "./log.ts";
+import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -115,16 +115,10 @@ export class SqliteStore implements Store {
     return renamed;
   }
 
-  log(range: LogRange): Promise<readonly LogRow[]> {
-    return this.#read((database) => readLog(database, range));
-  }
-
-  logAt(seqs: readonly number[]): Promise<readonly LogRow[]> {
-    return this.#readTogether(seqs.length, (database) => readLogAt(database, seqs));
-  }
-
-  sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
-    return this.#read((database) => readSessionLog(database, session, range));
+  log(query: LogQuery): Promise<readonly LogRow[]> {
+    return "at" in query
+      ? this.#readTogether(query.at.length, (database) => readLogAt(database, query.at))
+      : this.#read((database) => readLog(database, query));
   }
 
   archive(session: string, n: number): Promise<Archive | undefined> {

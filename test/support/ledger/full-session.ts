@@ -15,7 +15,7 @@ import {
 } from "../../../src/engine/index.ts";
 import { CHAIN_START, chainHasher, rowBody, rowHash } from "../../../src/engine/journal/index.ts";
 import { applyCommit } from "../../../src/engine/store/apply-commit.ts";
-import { WORD_FACET } from "../../../src/engine/store/word-index.ts";
+import { WORD_FACET } from "../../../src/engine/store/lists/word-index.ts";
 import type { JsonValue } from "../../../src/protocol/index.ts";
 
 /** How full a ledger is made. Sessions are numbered from 0, those that wait for a person first. */

@@ -105,7 +105,6 @@ export const PLAN_CASES: readonly PlanCase[] = [
       await ledger.load({ session: { app: FULL.app, user: some.user, id: some.id } });
       await ledger.unanswered(some.key);
       await ledger.liveFrames(some.key);
-      await ledger.readyFrames(some.key);
       await ledger.steps(some.call);
       await ledger.calls([some.call, fullSession(SOME + 1).call]);
     },

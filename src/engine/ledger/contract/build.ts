@@ -1,7 +1,8 @@
 import type { JsonValue, StoredEvent } from "../../../protocol/index.ts";
 import { rowBody } from "../../journal/index.ts";
 import { oneApproval } from "../../people/index.ts";
-import type { Commit, CommitOutcome, Memo, SessionName, Write } from "../commit.ts";
+import type { Commit, CommitOutcome, SessionName, Write } from "../commit.ts";
+import type { IdempotentRequest } from "../idempotency.ts";
 import type { Ledger } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records.ts";
 
@@ -227,14 +228,6 @@ export function buildQuestion(
   ];
 }
 
-export function buildMemo(key: string, over: Partial<Memo> = {}): Memo {
-  return {
-    principal: "ana",
-    route: "POST /run",
-    key,
-    requestDigest: "request-digest",
-    response: { status: 200 },
-    expiresAt: AT + 60_000,
-    ...over,
-  };
+export function buildRequest(key: string, over: Partial<IdempotentRequest> = {}): IdempotentRequest {
+  return { principal: "ana", route: "POST /run", key, requestDigest: "request-digest", ...over };
 }

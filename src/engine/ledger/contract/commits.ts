@@ -122,7 +122,7 @@ export const commitCases: readonly LedgerCase[] = [
       checkEqual(await ledger.calls(["s1.call-c1"]), [], "calls");
       checkEqual(await ledger.load({ confirmation: questionId("s1", "c1") }), undefined, "the confirmation");
       checkEqual((await ledger.confirmations({ state: "open" })).items, [], "open confirmations");
-      checkEqual(await ledger.readyFrames("s1"), [], "ready frames");
+      checkEqual(await ledger.liveFrames("s1"), [], "frames");
       checkEqual(await ledger.state("s1"), {}, "state");
       checkEqual(await ledger.journal.records({ after: 0, limit: 9 }), [], "the journal");
     },

@@ -126,12 +126,13 @@ export const dueCases: readonly LedgerCase[] = [
       );
       const none = await ledger.due([], 10);
       checkEqual([none.readyCalls, none.readyFrames], [[], []], "of no app");
+      const ofSession = (await ledger.liveFrames("s1")).map(({ id, status }) => `${id} ${status}`).sort();
       checkEqual(
-        await ledger.readyFrames("s1"),
-        ["s1.f1", "s1.f2", "s1.f3", "s1.f4"],
+        ofSession,
+        ["s1.f1 ready", "s1.f2 ready", "s1.f3 ready", "s1.f4 ready"],
         "frames of the session",
       );
-      checkEqual(await ledger.readyFrames("s2"), [], "frames of another session");
+      checkEqual(await ledger.liveFrames("s2"), [], "frames of another session");
     },
   },
   {

@@ -1,6 +1,7 @@
 import { erasedUser } from "../../common/index.ts";
 import type { ItemVersion } from "../key-value-store.ts";
 import type { Ledger } from "../ledger.ts";
+import type { PageRequest } from "../lists.ts";
 import { buildFrame, buildQuestion, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
@@ -147,21 +148,16 @@ export const erasingCases: readonly LedgerCase[] = [
       await gone.commit([{ kind: "erase" }], { updatedAt: 50, deletedAt: 50 });
       const back = await touched("back", 50);
       await back.commit([], { updatedAt: 150 });
-      const all = await ledger.idleSessions(100, { limit: 10 });
-      checkEqual(all, { items: ["done", "old-a", "old-b"] }, "idle");
-      const { items, next = "" } = await ledger.idleSessions(100, { limit: 2 });
-      checkEqual(items, ["done", "old-a"], "limited");
-      checkEqual(
-        await ledger.idleSessions(100, { limit: 2, cursor: next }),
-        { items: ["old-b"] },
-        "the rest",
-      );
-      const finished = await ledger.finishedSessions(100, { limit: 10 });
-      checkEqual(
-        finished.items.map(({ key }) => key),
-        ["done", "gone", "old-a", "old-b"],
-        "finished: those that are deleted too",
-      );
+      const idle = async (page: PageRequest, deleted: { readonly deleted?: true } = {}) => {
+        const { items, ...next } = await ledger.sessions({ idleSince: 100, ...deleted }, page);
+        return { keys: items.map(({ key }) => key), ...next };
+      };
+      checkEqual(await idle({ limit: 10 }), { keys: ["done", "old-a", "old-b"] }, "idle");
+      const { keys, next = "" } = await idle({ limit: 2 });
+      checkEqual(keys, ["done", "old-a"], "limited");
+      checkEqual(await idle({ limit: 2, cursor: next }), { keys: ["old-b"] }, "the rest");
+      const withDeleted = await idle({ limit: 10 }, { deleted: true });
+      checkEqual(withDeleted, { keys: ["done", "gone", "old-a", "old-b"] }, "those that are deleted too");
     },
   },
   {

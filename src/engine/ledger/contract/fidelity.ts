@@ -1,9 +1,10 @@
 import type { JsonObject, StoredEvent } from "../../../protocol/index.ts";
 import { oneApproval } from "../../people/index.ts";
 import type { GrantRecord } from "../grant-record.ts";
+import { recallResponse, rememberResponse } from "../idempotency.ts";
 import type { Ledger } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records.ts";
-import { buildMemo, questionId, SessionWriter } from "./build.ts";
+import { buildRequest, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase, LedgerSubject } from "./subject.ts";
 
@@ -240,7 +241,7 @@ async function writeAll(ledger: Ledger, { clock }: LedgerSubject): Promise<void>
     { kind: "grant", grant },
     { kind: "state", scope: "session", delta: difficultValues() },
     { kind: "state", scope: "app", delta: difficultValues() },
-    { kind: "remember", memo: buildMemo("k", { response: difficultValues(), expiresAt: clock.now() + 9 }) },
+    rememberResponse(buildRequest("k"), difficultValues(), clock.now()),
     writer.journal("noted", { text: "ž 🐎 \u0000" }),
   ]);
 }
@@ -251,7 +252,7 @@ async function readAll(ledger: Ledger): Promise<unknown[]> {
     await ledger.events("s1"),
     await ledger.steps("s1.w"),
     await ledger.state("s1"),
-    await ledger.recall(buildMemo("k")),
+    await recallResponse(ledger, buildRequest("k")),
     await ledger.journal.records({ after: 0, limit: 9 }),
   ];
 }
@@ -270,7 +271,11 @@ export const fidelityCases: readonly LedgerCase[] = [
       checkEqual(await ledger.events("s1"), [event], "the event");
       checkEqual(await ledger.state("s1"), difficultValues(), "state");
       checkEqual(snapshot?.session.id, "id with 'quotes' / and ☃", "the session's id");
-      checkEqual((await ledger.recall(buildMemo("k")))?.response, difficultValues(), "the memo");
+      checkEqual(
+        await recallResponse(ledger, buildRequest("k")),
+        { ok: true, response: difficultValues() },
+        "the remembered answer",
+      );
       checkEqual((await ledger.steps("s1.w"))[0]?.value, difficultValues(), "the step's value");
       checkEqual(
         (await ledger.journal.sessionRecords("s1", { after: 0, limit: 1 }))[0]?.body,

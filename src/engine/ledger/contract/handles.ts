@@ -1,5 +1,5 @@
 import type { Ledger } from "../ledger.ts";
-import { buildMemo, SessionWriter } from "./build.ts";
+import { SessionWriter } from "./build.ts";
 import { checkEqual, checkRejected } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -91,13 +91,11 @@ export const handleCases: readonly LedgerCase[] = [
         sessions: () => ledger.sessions({ app: "bank" }),
         confirmations: () => ledger.confirmations({ state: "open" }),
         unknownCalls: () => ledger.unknownCalls(),
-        recall: () => ledger.recall(buildMemo("k")),
         beat: () => ledger.owners.beat({ id: "o", host: "h", pid: 1 }, 1),
         retire: () => ledger.owners.retire("o"),
         owner: () => ledger.owners.get("o"),
         due: () => ledger.due([], 1),
         liveFrames: () => ledger.liveFrames("s1"),
-        readyFrames: () => ledger.readyFrames("s1"),
         journal: () => ledger.journal.records({ after: 0, limit: 1 }),
         recordsAt: () => ledger.journal.recordsAt([1]),
         chain: () => ledger.journal.sessionRecords("s1", { after: 0, limit: 1 }),
@@ -105,10 +103,9 @@ export const handleCases: readonly LedgerCase[] = [
         checkpoints: () => ledger.journal.checkpoints(0, 1),
         lastCheckpoint: () => ledger.journal.lastCheckpoint(),
         seal: () => ledger.journal.seal({ k: 1, lastSeq: 1, count: 1, root: "", hash: "", at: 1 }),
-        idleSessions: () => ledger.idleSessions(1, { limit: 1 }),
-        finishedSessions: () => ledger.finishedSessions(1, { limit: 1 }),
+        idleSessions: () => ledger.sessions({ idleSince: 1 }, { limit: 1 }),
         remains: () => ledger.remains("s1"),
-        allSessions: () => ledger.allSessions(),
+        allSessions: () => ledger.sessions("all"),
         anonymise: () => ledger.anonymise("s1", new Map(), async () => undefined),
         tidy: () => ledger.tidy(),
         channelPlace: () => ledger.outbox.channelPlace("webhook"),

@@ -1,4 +1,5 @@
-import { buildCall, buildFrame, buildMemo, SessionWriter } from "./build.ts";
+import { type IdempotentRequest, KEY_KNOWN_MS, recallResponse, rememberResponse } from "../idempotency.ts";
+import { buildCall, buildFrame, buildRequest, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -236,26 +237,29 @@ export const memoryCases: readonly LedgerCase[] = [
     async run({ open, clock }) {
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
-      const memo = buildMemo("k", { expiresAt: clock.now() + 100 });
-      checkEqual(await writer.commit([{ kind: "remember", memo }]), { ok: true }, "the first");
-      checkEqual(await ledger.recall(memo), memo, "recalled");
-      const other = { ...memo, response: "other", expiresAt: clock.now() + 500 };
-      checkEqual(await writer.commit([{ kind: "remember", memo: other }]), ROW, "a second answer");
-      checkEqual(await ledger.recall({ ...memo, key: "l" }), undefined, "another key");
-      checkEqual(await ledger.recall({ ...memo, principal: "bob" }), undefined, "another principal");
-      checkEqual(await ledger.recall({ ...memo, route: "GET /" }), undefined, "another route");
+      const request = buildRequest("k");
+      const recall = (over: Partial<IdempotentRequest> = {}) =>
+        recallResponse(ledger, { ...request, ...over });
+      const began = clock.now() - KEY_KNOWN_MS;
+      const first = rememberResponse(request, { status: 200 }, began + 100);
+      checkEqual(await writer.commit([first]), { ok: true }, "the first");
+      const recalled = { ok: true, response: { status: 200 } };
+      checkEqual(await recall(), recalled, "recalled");
+      const { kind, id } = first.item;
+      checkEqual((await ledger.items.get(kind, id))?.expiresAt, clock.now() + 100, "until when");
+      const other = rememberResponse(request, "other", began + 500);
+      checkEqual(await writer.commit([other]), ROW, "a second answer");
+      checkEqual(await recall({ key: "l" }), undefined, "another key");
+      checkEqual(await recall({ principal: "bob" }), undefined, "another principal");
+      checkEqual(await recall({ route: "GET /" }), undefined, "another route");
       await clock.advance(99);
       await ledger.tidy();
-      checkEqual(await ledger.recall(memo), memo, "a millisecond before the end");
+      checkEqual(await recall(), recalled, "a millisecond before the end");
       await clock.advance(1);
-      checkEqual(await ledger.recall(memo), undefined, "at the end");
-      checkEqual(
-        await writer.commit([{ kind: "remember", memo: other }]),
-        { ok: true },
-        "in the place of the expired",
-      );
+      checkEqual(await recall(), undefined, "at the end");
+      checkEqual(await writer.commit([other]), { ok: true }, "in the place of the expired");
       await ledger.tidy();
-      checkEqual(await ledger.recall(memo), other, "after tidying");
+      checkEqual(await recall(), { ok: true, response: "other" }, "after tidying");
     },
   },
 ];

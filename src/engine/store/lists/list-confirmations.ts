@@ -1,5 +1,5 @@
-import { CountersignError } from "../../protocol/index.ts";
-import { sessionOf } from "../common/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { sessionOf } from "../../common/index.ts";
 import {
   type CallRecord,
   type ConfirmationFilter,
@@ -9,16 +9,16 @@ import {
   type Page,
   turnOf,
   wordsOf,
-} from "../ledger/index.ts";
-import { shownStatus } from "../lifecycle/index.ts";
-import { isWithinScope, viewersOf } from "../people/index.ts";
-import type { Packed } from "./document.ts";
-import { NO_DEADLINE, OPEN_FACETS } from "./entries.ts";
-import { copyRow } from "./long-values.ts";
+} from "../../ledger/index.ts";
+import { shownStatus } from "../../lifecycle/index.ts";
+import { isWithinScope, viewersOf } from "../../people/index.ts";
+import type { Packed } from "../document.ts";
+import { NO_DEADLINE, OPEN_FACETS } from "../entries.ts";
+import { copyRow } from "../long-values.ts";
+import { afterOf, limitOf, toPage } from "../pages.ts";
+import { SessionRows } from "../rows.ts";
+import type { Entry, EntryQuery, Store } from "../store.ts";
 import { compareEntries, mergedEntries } from "./merged-entries.ts";
-import { afterOf, limitOf, toPage } from "./pages.ts";
-import { SessionRows } from "./rows.ts";
-import type { Entry, EntryQuery, Store } from "./store.ts";
 import { termsOf, WORD_FACET, type WordIndex, withWords } from "./word-index.ts";
 
 /** How many are looked through at a time. */

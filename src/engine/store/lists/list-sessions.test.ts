@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { useResources } from "../../../test/support/resources.ts";
-import { MemoryStore } from "../../stores/memory/memory-store.ts";
-import { ManualClock } from "../common/manual-clock.ts";
-import { SessionWriter } from "../ledger/contract/build.ts";
-import { DocumentLedger } from "./document-ledger.ts";
+import { useResources } from "../../../../test/support/resources.ts";
+import { MemoryStore } from "../../../stores/memory/memory-store.ts";
+import { ManualClock } from "../../common/manual-clock.ts";
+import { SessionWriter } from "../../ledger/contract/build.ts";
+import { DocumentLedger } from "../document-ledger.ts";
 
 const resources = useResources();
 
@@ -24,8 +24,11 @@ test("a page of idle sessions looks at so many sessions only, and the next goes 
   };
   const found: string[][] = [];
   for (let cursor: string | undefined; found.length < 10; ) {
-    const page = await ledger.idleSessions(100, { limit: 10, ...(cursor === undefined ? {} : { cursor }) });
-    found.push([...page.items]);
+    const page = await ledger.sessions(
+      { idleSince: 100 },
+      { limit: 10, ...(cursor === undefined ? {} : { cursor }) },
+    );
+    found.push(page.items.map(({ key }) => key));
     if (page.next === undefined) break;
     cursor = page.next;
   }

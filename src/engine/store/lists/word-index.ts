@@ -1,9 +1,14 @@
-import { confirmationPrefix, sessionOf } from "../common/index.ts";
-import { type CallRecord, type ConfirmationRecord, type LogRow, searchableWords } from "../ledger/index.ts";
-import type { Packed } from "./document.ts";
-import { NO_DEADLINE } from "./entries.ts";
-import { SessionRows } from "./rows.ts";
-import type { Entry, ItemChange, LoadedDocument, Store, StoreChange } from "./store.ts";
+import { confirmationPrefix, sessionOf } from "../../common/index.ts";
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  type LogRow,
+  searchableWords,
+} from "../../ledger/index.ts";
+import type { Packed } from "../document.ts";
+import { NO_DEADLINE } from "../entries.ts";
+import { SessionRows } from "../rows.ts";
+import type { Entry, ItemChange, LoadedDocument, Store, StoreChange } from "../store.ts";
 
 /** Entries by which open questions are found by their words. */
 export const WORD_FACET = "open word";

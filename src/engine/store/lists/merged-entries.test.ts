@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Entry, EntryQuery } from "../store.ts";
 import { compareEntries, mergedEntries } from "./merged-entries.ts";
-import type { Entry, EntryQuery } from "./store.ts";
 
 /** A list for each label, and how much of it was read. */
 class Lists {

@@ -1,4 +1,4 @@
-import type { Entry, EntryQuery, Store } from "./store.ts";
+import type { Entry, EntryQuery, Store } from "../store.ts";
 
 /** So many labels are read in one go. */
 const FEW = 4;
