@@ -6,6 +6,7 @@ import {
   prune,
   type SessionVerification,
   seal,
+  toAuditParts,
   type Verification,
   type VerifyOptions,
   verify,
@@ -67,7 +68,6 @@ export class Engine {
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
   readonly #approvals: Approvals;
-  readonly #keyed: boolean;
   readonly #workers = new Set<Worker>();
   readonly #gaveUp = new AbortController();
   readonly #closed = new AbortController();
@@ -76,7 +76,6 @@ export class Engine {
     const { secret } = options;
     if (secret === "")
       throw new CountersignError("invalid-option", "`secret` is empty. Set a value or omit it.");
-    this.#keyed = secret !== undefined;
     this.#parts = createParts(options, {
       hosts: this.#hosts,
       gaveUp: this.#gaveUp.signal,
@@ -277,17 +276,17 @@ export class Engine {
 
   /** Seals the journal and returns its head. Store it elsewhere. */
   async head(): Promise<string> {
-    return headText(await seal(this.#auditParts()));
+    return headText(await seal(toAuditParts(this.#parts)));
   }
 
   /** Checks the journal's chains and checkpoints. */
   async verify(options?: VerifyOptions): Promise<Verification> {
-    return verify(this.#auditParts(), options);
+    return verify(toAuditParts(this.#parts), options);
   }
 
   /** @internal Checks the chain of one session, by its key. */
   async verifySession(key: string): Promise<SessionVerification> {
-    return verifySession(this.#auditParts(), key);
+    return verifySession(toAuditParts(this.#parts), key);
   }
 
   /**
@@ -338,14 +337,8 @@ export class Engine {
     return new Worker({
       parts: this.#parts,
       executions: this.#executions,
-      audit: this.#auditParts(),
+      audit: toAuditParts(this.#parts),
       options,
     });
-  }
-
-  #auditParts(): Parameters<typeof verify>[0] {
-    const { ledger, clock, hasher, knownSeal, ready, lease } = this.#parts;
-    const wasReplaced = (): Promise<boolean> => lease.wasReplaced();
-    return { ledger, clock, hasher, knownSeal, ready, wasReplaced, keyed: this.#keyed };
   }
 }

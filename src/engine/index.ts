@@ -1,6 +1,7 @@
 export type { ArchiveFile, ArchiveVerification, NamedLines } from "./archives/index.ts";
 export { besideLedger, verifyArchives } from "./archives/index.ts";
-export { type Fault, findSessionKey, type SessionVerification, type Verification } from "./audit/index.ts";
+export type { Fault, SessionVerification, Verification } from "./audit/index.ts";
+export { findSessionKey, parseHead } from "./audit/index.ts";
 export {
   type CallerBody,
   type CallerCalls,
@@ -67,13 +68,8 @@ export {
   unlessClosed,
   valueDigest,
 } from "./common/index.ts";
-export {
-  type DecisionRefusal,
-  type DecisionResult,
-  type ReadOptions,
-  toDecisionRefusal,
-  type Verdict,
-} from "./decision-result.ts";
+export type { DecisionRefusal, DecisionResult, ReadOptions, Verdict } from "./decision-result.ts";
+export { toDecisionRefusal } from "./decision-result.ts";
 export {
   type Acting,
   type Cancelled,
@@ -119,15 +115,8 @@ export {
 } from "./deliveries/index.ts";
 export { Engine, partsOf } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
-export {
-  type ChildInput,
-  type FrameEnd,
-  finishFrame,
-  historyOf,
-  type Rest,
-  type SessionCache,
-  spawnFrames,
-} from "./frames/index.ts";
+export type { ChildInput, FrameEnd, Rest, SessionCache } from "./frames/index.ts";
+export { finishFrame, historyOf, spawnFrames } from "./frames/index.ts";
 export {
   type AskingOptions,
   type AuthorGate,
@@ -340,6 +329,14 @@ export {
   type Usage,
   withdrawTurn,
 } from "./questions/index.ts";
+export type { Kept, PublishRun, Receipt, ReceiptTarget, ReceiptVerification } from "./receipts/index.ts";
+export {
+  isReceiptKey,
+  publishReceipts,
+  receiptKeyOf,
+  signingSecret,
+  verifyReceipts,
+} from "./receipts/index.ts";
 export type {
   ArchiveFolder,
   ArchiveRun,

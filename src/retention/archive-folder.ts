@@ -7,11 +7,10 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { ArchiveFile, ArchiveFolder } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
+import { splitLines } from "./split-lines.ts";
 
 const DIGITS = 6;
 const PART = ".part";
-/** Longer than any line that we write: what is longer is nothing of ours. */
-const MOST_LINE_CHARACTERS = 256 * 1024 * 1024;
 
 /** Archive files in a folder of this machine, which is made if there is none. Only we may read them: they name people. */
 export function archiveFolder(path: string): ArchiveFolder {
@@ -104,25 +103,6 @@ export async function* archiveFileLines(path: string): AsyncGenerator<string> {
     file.destroy();
     unpacked.destroy();
   }
-}
-
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let begun: string[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
-    begun.push(first);
-    length += first.length;
-    for (const next of others) {
-      yield begun.join("");
-      begun = [next];
-      length = next.length;
-    }
-    if (length > MOST_LINE_CHARACTERS) throw new Error("it has a line that is too long");
-  }
-  const rest = begun.join("") + decoder.decode();
-  if (rest !== "") yield rest;
 }
 
 function isCode(error: unknown, code: string): boolean {

@@ -6,5 +6,7 @@
 
 export { archiveFileLines, archiveFolder } from "./archive-folder.ts";
 export { PERSONAL_ITEMS } from "./personal-items.ts";
+export { repeat } from "./repeat.ts";
 export { parseRetention, type RetentionSettings } from "./rules-file.ts";
 export { type ScheduleListener, scheduleRetention } from "./schedule.ts";
+export { splitLines } from "./split-lines.ts";

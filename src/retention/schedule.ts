@@ -6,6 +6,7 @@ import {
   readProgress,
   runRetention,
 } from "../engine/index.ts";
+import { repeat } from "./repeat.ts";
 import type { RetentionSettings } from "./rules-file.ts";
 
 /** Told what a scheduled run did. */
@@ -13,9 +14,6 @@ export interface ScheduleListener {
   ran(run: RetentionRun): void;
   failed(error: unknown): void;
 }
-
-/** How often it looks whether a run is due. */
-const LOOK_MS = 10_000;
 
 /**
  * Runs retention whenever it is due, if no other process does. When the last run ended is stored in the ledger, so any
@@ -27,32 +25,18 @@ export function scheduleRetention(
     settings,
     decider,
     listener,
-    lookMs = LOOK_MS,
   }: {
     readonly settings: RetentionSettings;
     readonly decider: Decider;
     readonly listener: ScheduleListener;
-    readonly lookMs?: number;
   },
 ): () => Promise<void> {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const { clock } = partsOf(engine);
-  const runIfDue = async (): Promise<void> => {
+  const runIfDue = async (signal: AbortSignal): Promise<void> => {
     if (!(await isDue(engine, settings.everyMs))) return;
     const run = await runRetention(partsOf(engine), { rules: settings.rules, decider, signal });
     if (run.ended !== "elsewhere") listener.ran(run);
   };
-  const looking = (async () => {
-    while (!signal.aborted) {
-      await runIfDue().catch((error: unknown) => listener.failed(error));
-      await clock.sleepInBackground(lookMs, signal);
-    }
-  })();
-  return async () => {
-    stop.abort();
-    await looking;
-  };
+  return repeat(partsOf(engine).clock, runIfDue, (error) => listener.failed(error));
 }
 
 async function isDue({ ledger }: Engine, everyMs: number): Promise<boolean> {

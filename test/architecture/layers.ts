@@ -42,6 +42,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
     node: { "node:crypto": "the digest of a policy" },
   },
   retention: { imports: ["protocol", "engine", "yaml"], node: "any" },
+  receipts: { imports: ["protocol", "engine", "yaml", "channels", "retention"], node: "any" },
   simulation: { imports: ["protocol", "engine", "yaml"], node: {} },
   manifest: {
     imports: ["protocol", "engine", "runtime", "models", "mcp", "yaml"],
@@ -63,6 +64,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
       "manifest",
       "policy",
       "retention",
+      "receipts",
       "simulation",
       "yaml",
       "src/create-engine.ts",
@@ -126,6 +128,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "audit",
     "archives",
     "retention",
+    "receipts",
     "statistics",
     "process",
     "testing",

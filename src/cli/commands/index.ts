@@ -113,6 +113,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./audit/head.ts").then(({ auditHead }) => auditHead),
   },
   {
+    name: "audit publish",
+    summary: "send a signed receipt of the journal's head elsewhere",
+    load: () => import("./audit/publish.ts").then(({ auditPublish }) => auditPublish),
+  },
+  {
+    name: "audit key",
+    summary: "print the public key with which receipts are checked",
+    load: () => import("./audit/key.ts").then(({ auditKey }) => auditKey),
+  },
+  {
     name: "audit archive",
     summary: "write the journal of old sessions into files",
     load: () => import("./audit/archive.ts").then(({ auditArchive }) => auditArchive),

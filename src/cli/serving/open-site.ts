@@ -18,7 +18,7 @@ import { replayPolicy } from "../policy/replay-policy.ts";
 import { openA2a } from "./open-a2a.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
-import { openRetention } from "./open-retention.ts";
+import { openUpkeep } from "./open-upkeep.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /** Agents on a ledger, behind a server that listens. */
@@ -47,7 +47,7 @@ export async function openSite(
   // First of all: a server without its rules must not start.
   const channels = channelNames(options);
   const followed = options.policy === undefined ? undefined : openPolicy(options.policy, { channels });
-  const retention = options.retention === undefined ? undefined : openRetention(options.retention);
+  const upkeep = openUpkeep(options);
   const { migrate, listenUrl } = options;
   const ledger = await createLedger(options.ledger, {
     migrate,
@@ -68,11 +68,12 @@ export async function openSite(
   for (const risk of await listRisks(options.ledger, listenUrl).catch(() => []))
     log.warn({ about: risk.about, advice: risk.advice }, risk.message);
   try {
+    const startUpkeep = await upkeep.prepare(engine);
     const site = await openOn(engine, { options, loaded, log, metrics, lenient });
     followed?.follow(ledger, policyLog(log));
-    const stopRetention = retention?.start(engine, log);
-    const stop = (): Promise<void> | undefined => (followed?.stop(), stopRetention?.());
-    return { ...site, close: (how) => Promise.resolve(stop()).then(() => site.close(how)) };
+    const stopUpkeep = startUpkeep(log);
+    const stop = (): Promise<void> => (followed?.stop(), stopUpkeep());
+    return { ...site, close: (how) => stop().then(() => site.close(how)) };
   } catch (error) {
     await engine.close();
     throw error;

@@ -45,6 +45,8 @@ export interface ServeOptions {
   readonly policy?: string;
   /** The file with the rules by which content is erased. */
   readonly retention?: string;
+  /** The file with the targets that receipts of the journal are published to. */
+  readonly receipts?: string;
 }
 
 /** The flags of serving commands; each except --break-glass can also be set as COUNTERSIGN_<NAME>. */
@@ -82,6 +84,11 @@ export const SERVE_FLAGS: Flags = {
     type: "string",
     value: "FILE",
     help: "erase content that is past its age by the rules in this file, on a schedule",
+  },
+  receipts: {
+    type: "string",
+    value: "FILE",
+    help: "publish signed receipts of the journal's head to the targets in this file, on a schedule",
   },
   "allow-origin": {
     type: "string",
@@ -160,10 +167,15 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
   };
 }
 
-function fileOptions(invocation: Invocation): Pick<ServeOptions, "policy" | "retention"> {
+function fileOptions(invocation: Invocation): Pick<ServeOptions, "policy" | "retention" | "receipts"> {
   const policy = policyFile(invocation);
   const retention = settingOf(invocation, "retention");
-  return { ...(policy === undefined ? {} : { policy }), ...(retention === undefined ? {} : { retention }) };
+  const receipts = settingOf(invocation, "receipts");
+  return {
+    ...(policy === undefined ? {} : { policy }),
+    ...(retention === undefined ? {} : { retention }),
+    ...(receipts === undefined ? {} : { receipts }),
+  };
 }
 
 function millisecondsOf(invocation: Invocation, name: string): number | undefined {

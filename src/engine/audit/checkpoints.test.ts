@@ -3,18 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { rewriteConsistently } from "../../../test/support/ledger/rewrite-file.ts";
 import { createLedger } from "../../stores/index.ts";
-import { bodyDigest } from "../common/digest.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
-import {
-  CHAIN_START,
-  chainHasher,
-  checkpointHash,
-  foldRoot,
-  rowHash,
-  sealedBefore,
-} from "../journal/chain.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { killableEngine, type LedgerMethod } from "../testing/execution.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
@@ -228,65 +220,11 @@ describe("verify", () => {
   });
 });
 
-/** Rewrites a decision, and then every hash that depends on it, as one would who has the file and this code. */
-function rewriteConsistently(digestKey: Uint8Array, secret?: string): void {
-  const hasher = chainHasher(secret);
-  const database = new DatabaseSync(path);
-  const all = (sql: string): Record<string, string | number>[] =>
-    database.prepare(sql).all() as Record<string, string | number>[];
-  database.exec(
-    "update log set body = replace(body, '\"ana\"', '\"eve\"') where kinds like '%confirmation-approved%'",
-  );
-  for (const row of all("select seq, body from log where body is not null")) {
-    const digest = bodyDigest(digestKey, String(row["body"]));
-    database.prepare("update log set digest = ? where seq = ?").run(digest, Number(row["seq"]));
-  }
-  const heads = new Map<string, string>();
-  for (const row of all("select * from log order by session, n")) {
-    const session = String(row["session"]);
-    const unhashed = {
-      session,
-      n: Number(row["n"]),
-      at: Number(row["at"]),
-      kinds: row["kinds"] === "" ? [] : (JSON.parse(String(row["kinds"])) as string[]),
-      digest: String(row["digest"]),
-    };
-    const sealed = sealedBefore(String(row["hash"])) ?? 0;
-    const hash = rowHash(hasher, heads.get(session) ?? CHAIN_START, unhashed, sealed);
-    heads.set(session, hash);
-    database.prepare("update log set hash = ? where seq = ?").run(hash, Number(row["seq"]));
-  }
-  for (const [key, hash] of heads)
-    database
-      .prepare("update documents set body = json_set(body, '$.head.chain.hash', ?) where key = ?")
-      .run(hash, key);
-  let root = "";
-  let previous = CHAIN_START;
-  let after = 0;
-  for (const checkpoint of all("select * from checkpoints order by k")) {
-    const lastSeq = Number(checkpoint["last_seq"]);
-    for (const row of all(`select * from log where seq > ${after} and seq <= ${lastSeq} order by seq`)) {
-      root = foldRoot(hasher, root, {
-        seq: Number(row["seq"]),
-        session: String(row["session"]),
-        n: Number(row["n"]),
-        hash: String(row["hash"]),
-      });
-    }
-    after = lastSeq;
-    const k = Number(checkpoint["k"]);
-    const count = Number(checkpoint["count"]);
-    previous = checkpointHash(hasher, previous, { k, lastSeq, count, root, at: Number(checkpoint["at"]) });
-    database.prepare("update checkpoints set root = ?, hash = ? where k = ?").run(root, previous, k);
-  }
-  database.close();
-}
-
 describe("a rewrite of everything, consistent in itself", () => {
   test("is not found without a secret, and verify says that it could not have found it", async () => {
     const engine = await busyLedger();
     const head = await engine.head();
-    rewriteConsistently(engine.ledger.digestKey);
+    rewriteConsistently(path, engine.ledger.digestKey);
     const verification = await engine.verify();
     expect(faults(verification)).toBe("");
     expect(verification.cannotDetect.join()).toContain("Without COUNTERSIGN_SECRET");
@@ -303,12 +241,12 @@ describe("a rewrite of everything, consistent in itself", () => {
       expect.stringMatching(/^Removal of the newest records of a session, .*\(0 records here\)/),
       expect.stringMatching(/^Changes outside the journal/),
     ]);
-    rewriteConsistently(engine.ledger.digestKey);
+    rewriteConsistently(path, engine.ledger.digestKey);
     expect(faults(await engine.verify())).toContain("its hash does not match");
-    rewriteConsistently(engine.ledger.digestKey, "another secret");
+    rewriteConsistently(path, engine.ledger.digestKey, "another secret");
     expect(faults(await engine.verify())).toContain("its hash does not match");
     // With the secret it is as good as new: that is what the secret protects.
-    rewriteConsistently(engine.ledger.digestKey, SECRET);
+    rewriteConsistently(path, engine.ledger.digestKey, SECRET);
     expect(faults(await engine.verify())).toBe("");
   });
 

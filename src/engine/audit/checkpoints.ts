@@ -8,6 +8,7 @@ import {
   sealedBefore,
 } from "../journal/index.ts";
 import type { CheckpointRecord, Ledger } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
 
 /** The newest checkpoint that this process knows of: every line of the log that it writes names it. */
 export interface KnownSeal {
@@ -26,6 +27,12 @@ export interface AuditParts {
   readonly ready: () => Promise<void> | undefined;
   /** Has this process seen, in the last minutes, that the ledger's server was replaced? */
   readonly wasReplaced: () => Promise<boolean>;
+}
+
+export function toAuditParts(parts: EngineParts): AuditParts {
+  const { ledger, clock, hasher, knownSeal, ready, lease, secret } = parts;
+  const wasReplaced = (): Promise<boolean> => lease.wasReplaced();
+  return { ledger, clock, hasher, knownSeal, ready, wasReplaced, keyed: secret !== undefined };
 }
 
 const NOTHING_SEALED = { k: 0, root: "", lastSeq: 0, count: 0, hash: CHAIN_START } as const;
@@ -67,5 +74,25 @@ async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | unde
 
 /** A head to keep elsewhere: with it, `verify` also finds that the end of the journal was cut off. */
 export function headText(checkpoint: CheckpointRecord | undefined): string {
-  return checkpoint === undefined ? "0:empty" : `${checkpoint.k}:${checkpoint.hash}`;
+  return checkpoint === undefined ? EMPTY : `${checkpoint.k}:${checkpoint.hash}`;
+}
+
+const HEAD = /^([1-9]\d{0,14}):((?:[1-9]\d{0,14}\.)?[\w-]{43})$/;
+const EMPTY = "0:empty";
+
+/** The checkpoint that a head names, 0 for an empty journal; undefined where it is no head. */
+export function parseHead(head: string): Pick<CheckpointRecord, "k" | "hash"> | undefined {
+  if (head === EMPTY) return { k: 0, hash: "" };
+  const [, k, hash] = HEAD.exec(head) ?? [];
+  return k === undefined || hash === undefined ? undefined : { k: Number(k), hash };
+}
+
+/** Does the journal have exactly this checkpoint? Of number 0 it has nothing to show. */
+export async function hasCheckpoint(
+  { journal }: Pick<Ledger, "journal">,
+  { k, hash, count }: Pick<CheckpointRecord, "k" | "hash"> & { readonly count?: number },
+): Promise<boolean> {
+  if (k === 0) return true;
+  const [found] = await journal.checkpoints(k - 1, 1);
+  return found?.k === k && found.hash === hash && (count === undefined || found.count === count);
 }

@@ -7,7 +7,15 @@
  */
 
 export { type ChainCheck, ChainWalk } from "./chain-walk.ts";
-export { type AuditParts, headText, type KnownSeal, seal } from "./checkpoints.ts";
+export {
+  type AuditParts,
+  hasCheckpoint,
+  headText,
+  type KnownSeal,
+  parseHead,
+  seal,
+  toAuditParts,
+} from "./checkpoints.ts";
 export { findSessionKey } from "./find-session.ts";
 export { type PruneListener, prune } from "./prune.ts";
 export { type Fault, type Verification, type VerifyOptions, verify } from "./verify.ts";

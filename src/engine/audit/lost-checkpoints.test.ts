@@ -4,6 +4,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import type { Engine } from "../engine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { killableEngine, type WatchedLedger } from "../testing/execution.ts";
+import { parseHead } from "./checkpoints.ts";
 import type { Verification } from "./verify.ts";
 
 const ana = { id: "ana" };
@@ -66,6 +67,14 @@ test("a checkpoint that went with a server is named by the next one, and is no f
   await ask("fourth");
   await engine.head();
   expect((await verified()).faults).toEqual([]);
+});
+
+test("the head of a checkpoint that tells of lost ones can be kept elsewhere, as any other", async () => {
+  await loseCheckpoint();
+  history = "2";
+  const head = await engine.head();
+  expect(parseHead(head)).toEqual({ k: 2, hash: head.slice(2) });
+  expect((await engine.verify({ head })).faults).toEqual([]);
 });
 
 test("a checkpoint that is gone while the server is the same stays a fault", async () => {

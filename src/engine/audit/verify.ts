@@ -7,7 +7,7 @@ import {
   sealedBefore,
 } from "../journal/index.ts";
 import type { CheckpointRecord, Ledger, LogRow } from "../ledger/index.ts";
-import type { AuditParts } from "./checkpoints.ts";
+import { type AuditParts, hasCheckpoint, parseHead } from "./checkpoints.ts";
 import { type ChainCount, verifyChain } from "./verify-chain.ts";
 import { type Loss, verifyLimits } from "./verify-limits.ts";
 
@@ -245,15 +245,9 @@ async function verifyChains(
 }
 
 async function verifyHead(ledger: Ledger, head: string, report: Report): Promise<void> {
-  const [k = "", hash = ""] = head.split(":", 2);
-  const number = Number(k);
-  if (!Number.isInteger(number) || number < 0 || hash === "") {
-    report(`head ${head}`, "it is not a head that `countersign audit head` printed");
-    return;
-  }
-  if (number === 0) return;
-  const [checkpoint] = await ledger.journal.checkpoints(number - 1, 1);
-  if (checkpoint?.k !== number || checkpoint.hash !== hash) {
+  const named = parseHead(head);
+  if (named === undefined) report(`head ${head}`, "it is not a head that `countersign audit head` printed");
+  else if (!(await hasCheckpoint(ledger, named))) {
     report(
       `head ${head}`,
       "the journal does not contain it: it was copied wrongly, or the journal was truncated or rewritten",

@@ -65,7 +65,7 @@ const MARK = "archived";
  */
 export async function runArchive(parts: EngineParts, options: ArchiveOptions): Promise<ArchiveRun> {
   await parts.ready();
-  const lease = await RunLease.take(parts);
+  const lease = await RunLease.take(parts, "retention");
   if (lease === undefined) return { files: 0, sessions: 0, unsound: 0, ended: "elsewhere" };
   try {
     return await new Archiver(parts, options, lease).run();

@@ -45,7 +45,7 @@ const PAUSE_MS = 100;
  */
 export async function runRetention(parts: EngineParts, options: RetentionRunOptions): Promise<RetentionRun> {
   await parts.ready();
-  const lease = await RunLease.take(parts);
+  const lease = await RunLease.take(parts, "retention");
   if (lease === undefined) return { erased: 0, held: 0, ended: "elsewhere" };
   const run = new Run(parts, options, lease);
   try {

@@ -2,30 +2,41 @@ import {
   type ArchiveVerification,
   besideLedger,
   type Engine,
-  type Fault,
+  isReceiptKey,
   type NamedLines,
+  parseHead,
+  type ReceiptVerification,
+  receiptKeyOf,
   type Verification,
   verifyArchives,
+  verifyReceipts,
 } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
+import { printArchives, printReceipts, printVerification } from "../../audit/print-verification.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert } from "../../output.ts";
 import { Progress } from "../../progress.ts";
 import { withEngine } from "../../wiring.ts";
 
-const HEAD = /^(?:0:empty|[1-9]\d*:[\w-]{43})$/;
-
 export const auditVerify: Command = {
-  usage: "[FILE…] [--ledger] [--head HEAD]",
+  usage: "[FILE…] [--ledger] [--head HEAD] [--receipts FILE [--key KEY]]",
   about:
     "Recomputes every chain and every checkpoint, and lists what this check cannot detect. With --head, a value " +
     "that `audit head` printed earlier and you stored elsewhere, it also detects truncation. With FILEs, which " +
-    "`audit archive` wrote, it checks those, and opens no ledger; with --ledger too, it checks both, and that they agree.",
+    "`audit archive` wrote, it checks those, and opens no ledger; with --ledger too, it checks both, and that they agree. " +
+    "With --receipts, a file with receipts that `audit publish` or a server published, it checks them, and that the journal " +
+    "still has what each of them says; with --key too, it opens no ledger, and needs no secret.",
   words: { names: ["FILE"], optional: true, many: true },
   flags: {
     head: { type: "string", value: "HEAD", help: "a head that `audit head` printed" },
     ledger: { type: "boolean", help: "with FILEs: check the ledger too, and that it agrees with them" },
+    receipts: { type: "string", value: "FILE", help: "receipts that were published earlier" },
+    key: {
+      type: "string",
+      value: "KEY",
+      help: "with --receipts: check only them, with the public key that `audit key` printed",
+    },
     ...LEDGER_FLAG,
   },
   examples: [
@@ -36,42 +47,100 @@ export const auditVerify: Command = {
     },
     { line: "audit verify archive/*.gz", says: "checks archive files without the ledger" },
     { line: "audit verify archive/*.gz --ledger", says: "checks both, and that they agree" },
+    {
+      line: "audit verify --receipts worm.jsonl",
+      says: "checks that the journal has what these receipts say",
+    },
   ],
-  run(invocation) {
+  async run(invocation) {
     const { flags, words } = invocation;
-    const head = flags.text("head");
-    if (words.length === 0 && flags.has("ledger"))
-      throw new CountersignError("malformed-request", "--ledger needs FILEs to compare the ledger with.", {
-        details: { field: "ledger" },
+    const asked = readFlags(invocation);
+    const [receipts] = asked.receipts === undefined ? [] : await receiptFile(asked.receipts);
+    if (asked.key !== undefined && receipts !== undefined)
+      return print(invocation, { receipts: await verifyReceipts([receipts], { key: asked.key }) });
+    if (words.length > 0 && !flags.has("ledger"))
+      return print(invocation, {
+        archives: await verifyArchives(await archiveFiles(words), { secret: secretOf(invocation) }),
       });
-    if (words.length > 0 && !flags.has("ledger")) return verifyFiles(invocation);
-    if (head !== undefined && !HEAD.test(head))
-      throw new CountersignError(
-        "malformed-request",
-        `--head: "${inert(head, 80)}" is not a head. \`countersign audit head\` prints one: a number, a colon and 43 characters. Copy all of it.`,
-        { details: { field: "head" } },
-      );
     return withEngine(invocation, async (engine) => {
+      const checked = receipts && (await verifyReceipts([receipts], besideEngine(engine, invocation)));
+      const head = asked.head ?? checked?.newest?.head;
       const ledger = await verifyLedger(engine, head);
-      if (words.length === 0) {
-        if (flags.has("json")) invocation.output.json(ledger);
-        else printVerification(invocation, ledger);
-        return ledger.ok ? EXIT.ok : EXIT.failed;
-      }
-      const archives = await verifyArchives(await filesOf(words), {
+      if (words.length === 0)
+        return print(invocation, { ledger, ...(checked === undefined ? {} : { receipts: checked }) });
+      const archives = await verifyArchives(await archiveFiles(words), {
         secret: secretOf(invocation),
         beside: await besideLedger(engine.ledger),
       });
-      if (flags.has("json")) invocation.output.json({ ok: ledger.ok && archives.ok, ledger, archives });
-      else {
-        printVerification(invocation, ledger);
-        invocation.output.line();
-        printArchives(invocation, archives);
-      }
-      return ledger.ok && archives.ok ? EXIT.ok : EXIT.failed;
+      return print(invocation, { ledger, archives, ...(checked === undefined ? {} : { receipts: checked }) });
     });
   },
 };
+
+interface Asked {
+  readonly head?: string;
+  readonly receipts?: string;
+  readonly key?: string;
+}
+
+/** Throws `malformed-request` for flags that do not go together. */
+function readFlags(invocation: Invocation): Asked {
+  const { flags, words } = invocation;
+  if (words.length === 0 && flags.has("ledger"))
+    throw malformed("ledger", "--ledger needs FILEs to compare the ledger with.");
+  const head = flags.text("head");
+  const isUsed = words.length === 0 || flags.has("ledger");
+  if (isUsed && head !== undefined && parseHead(head) === undefined)
+    throw malformed(
+      "head",
+      `--head: "${inert(head, 80)}" is not a head. \`countersign audit head\` prints one: a number, a colon and 43 characters. Copy all of it.`,
+    );
+  return { ...(head === undefined ? {} : { head }), ...readReceiptFlags(invocation) };
+}
+
+function readReceiptFlags({ flags, words }: Invocation): Pick<Asked, "receipts" | "key"> {
+  const [receipts, key] = [flags.text("receipts"), flags.text("key")];
+  if (receipts !== undefined && words.length > 0 && !flags.has("ledger"))
+    throw malformed("receipts", "--receipts with FILEs needs --ledger: both are compared with the ledger.");
+  if (key === undefined) return receipts === undefined ? {} : { receipts };
+  if (receipts === undefined || words.length > 0)
+    throw malformed("key", "--key needs --receipts FILE, and no other FILEs.");
+  if (!isReceiptKey(key))
+    throw malformed("key", `--key: "${inert(key, 80)}" is not a key. \`countersign audit key\` prints one.`);
+  return { receipts, key };
+}
+
+function malformed(field: string, message: string): CountersignError {
+  return new CountersignError("malformed-request", message, { details: { field } });
+}
+
+interface Checked {
+  readonly ledger?: Verification;
+  readonly archives?: ArchiveVerification;
+  readonly receipts?: ReceiptVerification;
+}
+
+/** Resolves to the exit code. As JSON, a single result is printed as it is. */
+function print(invocation: Invocation, { ledger, archives, receipts }: Checked): number {
+  const { output, flags } = invocation;
+  const results = [ledger, archives, receipts].filter((result) => result !== undefined);
+  const ok = results.every((result) => result.ok);
+  if (flags.has("json")) {
+    const [only, second] = results;
+    output.json(second === undefined ? { ...only } : { ok, ledger, archives, receipts });
+    return ok ? EXIT.ok : EXIT.failed;
+  }
+  const blocks = [
+    ledger && (() => printVerification(invocation, ledger)),
+    archives && (() => printArchives(invocation, archives)),
+    receipts && (() => printReceipts(invocation, receipts)),
+  ].filter((block) => block !== undefined);
+  for (const [i, block] of blocks.entries()) {
+    if (i > 0) output.line();
+    block();
+  }
+  return ok ? EXIT.ok : EXIT.failed;
+}
 
 async function verifyLedger(engine: Engine, head: string | undefined): Promise<Verification> {
   const progress = new Progress();
@@ -79,73 +148,23 @@ async function verifyLedger(engine: Engine, head: string | undefined): Promise<V
   return engine.verify({ ...(head === undefined ? {} : { head }), onRecords }).finally(() => progress.end());
 }
 
-async function verifyFiles(invocation: Invocation): Promise<number> {
-  const archives = await verifyArchives(await filesOf(invocation.words), { secret: secretOf(invocation) });
-  if (invocation.flags.has("json")) invocation.output.json(archives);
-  else printArchives(invocation, archives);
-  return archives.ok ? EXIT.ok : EXIT.failed;
+/** Receipts need the key of the ledger's own secret: there are none of a ledger without one. */
+function besideEngine({ ledger }: Engine, invocation: Invocation): Parameters<typeof verifyReceipts>[1] {
+  const secret = secretOf(invocation);
+  return { ledger, ...(secret === undefined ? {} : { key: receiptKeyOf(secret) }) };
 }
 
-async function filesOf(words: readonly string[]): Promise<readonly NamedLines[]> {
-  // Loaded only where it is needed: most who verify have a ledger and no files.
+// Loaded only where they are needed: most who verify have a ledger and no files.
+async function archiveFiles(words: readonly string[]): Promise<readonly NamedLines[]> {
   const { archiveFileLines } = await import("../../../retention/index.ts");
   return words.map((name) => ({ name, lines: archiveFileLines(name) }));
 }
 
+async function receiptFile(name: string): Promise<readonly [NamedLines]> {
+  const { receiptFileLines } = await import("../../../receipts/index.ts");
+  return [{ name, lines: receiptFileLines(name) }];
+}
+
 function secretOf({ env }: Pick<Invocation, "env">): string | undefined {
   return env["COUNTERSIGN_SECRET"] || undefined;
-}
-
-function printArchives(invocation: Pick<Invocation, "output" | "env">, checked: ArchiveVerification): void {
-  const { output } = invocation;
-  const { ok, files, sessions, records, erased, checkpoints } = checked;
-  output.line(`${verdict(invocation, "archives are", ok)}: ${count(records, "record")} in`);
-  output.line(`${count(sessions, "session")}, ${count(checkpoints, "checkpoint")}, ${count(files, "file")}.`);
-  printFindings(invocation, checked, erased);
-}
-
-/** The counts, the errors, and what could not be checked. */
-function printVerification(
-  { output, env }: Pick<Invocation, "output" | "env">,
-  verification: Verification,
-): void {
-  const { ok, records, erased, streams, checkpoints } = verification;
-  output.line(
-    `${verdict({ output }, "journal is", ok)}: ${count(records, "record")} in ${count(streams, "session")}, ${count(checkpoints, "checkpoint")}.`,
-  );
-  printFindings({ output, env }, verification, erased);
-}
-
-function verdict({ output }: Pick<Invocation, "output">, subject: string, ok: boolean): string {
-  return ok
-    ? output.style(["bold", "green"], `The ${subject} intact`)
-    : output.style(["bold", "red"], `The ${subject} NOT intact`);
-}
-
-/** The errors, and what could not be checked. */
-function printFindings(
-  { output, env }: Pick<Invocation, "output" | "env">,
-  {
-    ok,
-    faults,
-    cannotDetect,
-  }: { readonly ok: boolean; readonly faults: readonly Fault[]; readonly cannotDetect: readonly string[] },
-  erased: number,
-): void {
-  if (erased > 0)
-    output.line(`${count(erased, "record")} erased with their sessions; only the digests are left.`);
-  for (const { where, what } of faults) output.prose(`${inert(where)}: ${inert(what)}`, "  ");
-  if (!ok) {
-    const secret = env["COUNTERSIGN_SECRET"] ? "is set here" : "is not set here";
-    output.prose(
-      `This check fails if the servers use a different COUNTERSIGN_SECRET. The variable ${secret}.`,
-    );
-  }
-  output.line();
-  output.line("This check cannot detect:");
-  for (const sentence of cannotDetect) output.prose(sentence, "  - ");
-}
-
-function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }
