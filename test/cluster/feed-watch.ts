@@ -53,15 +53,24 @@ export class FeedWatch {
     return about.findLast((confirmation) => confirmation.id === id);
   }
 
+  /** Resolves when there were so many messages. */
+  async count(messages: number): Promise<void> {
+    while (this.#messages.length < messages) await this.#next();
+  }
+
   /** Resolves when the confirmation was told to be in this status, or another of these. */
   async until(id: string, ...statuses: readonly Confirmation["status"][]): Promise<Confirmation> {
     for (;;) {
       const now = this.latest(id);
       if (now !== undefined && statuses.includes(now.status)) return now;
-      await new Promise<void>((resolve) => {
-        this.#looks.add(resolve);
-      });
+      await this.#next();
     }
+  }
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#looks.add(resolve);
+    });
   }
 
   async #read(reader: FeedReader): Promise<void> {

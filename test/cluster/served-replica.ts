@@ -15,6 +15,8 @@ export interface ServeInput {
   readonly ledger: string;
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** The command's script, if it is not that of this version. */
+  readonly entry?: string;
 }
 
 /** The answer to a decision. */
@@ -38,11 +40,11 @@ export class ServedReplica {
 
   static async start(
     resources: Resources,
-    { folder, ledger, args = [], env = {} }: ServeInput,
+    { folder, ledger, args = [], env = {}, entry = ENTRY }: ServeInput,
   ): Promise<ServedReplica> {
     const child = spawn(
       process.execPath,
-      [ENTRY, "serve", "agents", "--port", "0", "--json", "--db", ledger, ...args],
+      [entry, "serve", "agents", "--port", "0", "--json", "--db", ledger, ...args],
       {
         cwd: folder,
         env: {
