@@ -25,13 +25,14 @@ export function createParts(
   const { ledger, clock = systemClock, newId = createIds(), secret } = options;
   const settings = settingsOf(options);
   const identity = { host: options.hostName ?? "", pid: process.pid };
+  const nextId = (): string => newId(clock.now());
   const lease = new Lease({
     ledger,
     clock,
     leaseMs: settings.leaseMs,
     heartbeatMs: settings.heartbeatMs,
     ...identity,
-    newOwnerId: () => newId(clock.now()),
+    newOwnerId: nextId,
     onBeat: (owner) => void reconciler.look(owner),
     onNewHistory: (history) => reconciler.newHistory(history),
   });
@@ -71,12 +72,7 @@ export function createParts(
   const executions = new Executions(parts);
   const reconciler = new Reconciler(parts, executions, {
     notify: options.onNotice ?? warnOf,
-    writer: new NoticeWriter({
-      store: ledger.items,
-      now: () => clock.now(),
-      newId: () => newId(clock.now()),
-      ...identity,
-    }),
+    writer: new NoticeWriter({ store: ledger.items, now: () => clock.now(), newId: nextId, ...identity }),
   });
   return parts;
 }

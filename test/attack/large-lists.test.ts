@@ -90,13 +90,13 @@ test(
 
 /** How many reads of whole conversations there are at the same time, at most. */
 function watchReads(ledger: Ledger): { readonly most: () => number } {
-  const { events } = ledger;
+  const read = ledger.events.bind(ledger);
   let [running, most] = [0, 0];
-  vi.spyOn(ledger, "events").mockImplementation(async (...read) => {
+  vi.spyOn(ledger, "events").mockImplementation(async (...asked) => {
     running += 1;
     most = Math.max(most, running);
     await setImmediate();
-    return events.apply(ledger, read).finally(() => (running -= 1));
+    return read(...asked).finally(() => (running -= 1));
   });
   return { most: () => most };
 }

@@ -2,6 +2,10 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "../frames/index.ts";
 import type { CallerOutcome } from "./caller-outcome.ts";
 
+const NOT_STARTED = { so: "run", ran: "run" } as const;
+/** A call that asked while it ran. */
+const STARTED = { so: "finished", ran: "finish; a part of it may have been done" } as const;
+
 /** What to say about a call, in one sentence or two. */
 export function messageOf({
   status,
@@ -10,11 +14,10 @@ export function messageOf({
   reason,
 }: Pick<CallerOutcome, "status" | "attempt" | "error" | "reason">): string {
   const why = reason === undefined ? "." : `: ${reason}`;
-  // One that asked while it ran had started.
-  const ran = attempt === 0 ? "run" : "finish; a part of it may have been done";
+  const { so, ran } = attempt === 0 ? NOT_STARTED : STARTED;
   switch (status) {
     case "pending":
-      return `The call waits for a person's approval. It has not ${attempt === 0 ? "run" : "finished"}.`;
+      return `The call waits for a person's approval. It has not ${so}.`;
     case "allowed":
       return "The call may run. Claim it first.";
     case "executing":
