@@ -13,6 +13,12 @@ const OPERATORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "missing-package",
 ]);
 
+/** Is the client told nothing of it but its code? */
+export function isForOperator(error: unknown): boolean {
+  const { code } = toProblem(error, 500);
+  return code === "internal" || OPERATORS.has(code);
+}
+
 /** What a client is told about an error. For errors that only the operator can fix, it gets no details. */
 export function clientProblem(error: unknown, status: number): Problem {
   const problem = toProblem(error, status);

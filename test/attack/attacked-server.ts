@@ -29,7 +29,7 @@ import type { JsonObject } from "../../src/protocol/index.ts";
 import { loginIn } from "../support/http/served.ts";
 import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { storeNotice } from "../support/ledger/store-notice.ts";
-import { createDatabaseFile, type DatabaseFile, type Dump } from "./support/database.ts";
+import { createDatabaseFile, type Dump } from "./support/database.ts";
 
 /** What people's browsers call the server. */
 export const ORIGIN = "https://approvals.test";
@@ -124,14 +124,18 @@ const GRANTABLE: PolicyVerdict = {
 
 const policy: Policy = ({ tool: name }) => (name === "order" ? GRANTABLE : undefined);
 
-/** What is in the ledger of a server before anybody attacks it, and what its people know. */
-interface Prepared {
-  readonly file: Buffer;
-  readonly now: number;
+/** What the people of a server know whose ledger is prepared. */
+export interface Scene {
   readonly runs: number;
   readonly ids: Ids;
   readonly secrets: Readonly<Record<TokenName, string>>;
   readonly page: Readonly<Record<string, string>>;
+}
+
+/** What is in the ledger of a server before anybody attacks it. */
+interface Prepared extends Scene {
+  readonly file: Buffer;
+  readonly now: number;
 }
 
 /** Prepared once: most tests attack a copy of the same server. */
@@ -147,13 +151,24 @@ export async function startOtherServer(): Promise<AttackedServer> {
   return startFrom(await prepare());
 }
 
-/** A server's parts on a ledger's file. */
+/** A ledger, and the secret that its decisions are signed with. */
+interface Place {
+  readonly url: string;
+  readonly secret?: string;
+}
+
+/** A server's parts on a ledger. */
 async function open(
-  file: DatabaseFile,
+  { url, secret }: Place,
   clock: ManualClock,
   onRun: () => void,
 ): Promise<{ readonly engine: Engine; readonly runner: Runner; readonly auth: Auth }> {
-  const engine = await createEngine({ ledger: await createLedger(file.url, { clock }), clock, policy });
+  const engine = await createEngine({
+    ledger: await createLedger(url, { clock }),
+    clock,
+    policy,
+    ...(secret === undefined ? {} : { secret }),
+  });
   const runner = new Runner({ agent: deskAgent(onRun), engine });
   const now = (): number => clock.now();
   const auth = await createAuth({ mode: "tokens", ledger: engine.ledger, publicUrl: ORIGIN, now });
@@ -163,9 +178,15 @@ async function open(
 async function prepare(): Promise<Prepared> {
   using file = createDatabaseFile();
   const clock = new ManualClock();
+  const scene = await prepareLedger(file, clock);
+  return { ...scene, file: file.read(), now: clock.now() };
+}
+
+/** Fills a ledger as that of a server in the middle of its day. */
+export async function prepareLedger(place: Place, clock: ManualClock): Promise<Scene> {
   const now = (): number => clock.now();
   let runs = 0;
-  const { engine, runner, auth } = await open(file, clock, () => (runs += 1));
+  const { engine, runner, auth } = await open(place, clock, () => (runs += 1));
   const ids = await askQuestions(runner, engine, now);
   const tokens = new Tokens(engine.ledger.items, now);
   const secrets = await makeTokens(tokens, clock);
@@ -176,7 +197,7 @@ async function prepare(): Promise<Prepared> {
   const page = await loginIn(await app.fetch(toRequest(login)));
   await runner.close();
   await engine.close();
-  return { file: file.read(), now: clock.now(), runs, ids, secrets, page };
+  return { runs, ids, secrets, page };
 }
 
 async function startFrom(scene: Prepared): Promise<AttackedServer> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ROOT } from "../../scripts/command.ts";
 import { mcp } from "../../src/cli/commands/mcp.ts";
+import { serve } from "../../src/cli/commands/serve.ts";
 import { checkManifest } from "../../src/manifest/index.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -38,4 +39,18 @@ test("the flags that the guide lists are the command's, and the settings of a cl
   for (const name of listed) expect(Object.keys(mcp.flags)).toContain(name);
   const [settings = ""] = blocks("docs/guides/mcp.md", "json");
   expect(JSON.parse(settings)).toHaveProperty("mcpServers.notes.command");
+});
+
+test("the flags with which the guide serves tenants, and the variables of a tenant's file, are those of serve", () => {
+  const page = read("docs/guides/tenants.md");
+  const [, lines = ""] = /^(countersign serve [^`]*)^```$/m.exec(page) ?? [];
+  const flags = [...lines.matchAll(/--([a-z-]+)/g)].map(([, name]) => name);
+  expect(flags).toEqual(["registry", "public-url", "tenants", "auth"]);
+  for (const name of flags) expect(Object.keys(serve.flags)).toContain(name);
+  const variables = [...page.matchAll(/^ +COUNTERSIGN_(\w+)=/gm)].map(([, name = ""]) => name);
+  const secrets = ["SECRET", "SLACK_TOKEN"];
+  const settings = variables.filter((name) => !secrets.includes(name));
+  expect(settings).toHaveLength(variables.length - secrets.length);
+  for (const name of settings)
+    expect(Object.keys(serve.flags)).toContain(name.toLowerCase().replaceAll("_", "-"));
 });

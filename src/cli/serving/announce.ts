@@ -2,8 +2,9 @@ import type { LoginMode } from "../../engine/index.ts";
 import { shortPath } from "../agents/load-agents.ts";
 import type { Invocation } from "../command.ts";
 import { inert, type Output } from "../output.ts";
+import type { TenantsOptions } from "../tenants/tenant-options.ts";
 import { padTo, textWidth } from "../text-width.ts";
-import type { OpenSite } from "./open-site.ts";
+import type { ListeningSite, OpenSite } from "./open-site.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 const AUTH_WORDS: Readonly<Record<LoginMode, string>> = {
@@ -36,14 +37,8 @@ export function announce(invocation: Invocation, site: OpenSite, options: ServeO
   }
   output.line(`Countersign is running at ${output.style(["bold", "cyan"], url)}`);
   output.line();
-  if (served.length === 0) {
-    output.line(`  Inbox only, no agents: ${inert(withoutPassword(ledger))}`);
-  } else {
-    printRows(
-      output,
-      served.map(({ app, file }) => [inert(app), inert(shortPath(file))]),
-    );
-  }
+  if (served.length === 0) output.line(`  Inbox only, no agents: ${inert(withoutPassword(ledger))}`);
+  else printAgents(output, served);
   output.line();
   printRows(output, [
     ["ledger", inert(withoutPassword(ledger))],
@@ -59,6 +54,37 @@ export function announce(invocation: Invocation, site: OpenSite, options: ServeO
     output.line("Webhook messages are signed with this secret. It is shown only once:");
     output.line(`  ${webhookSecret}`);
   }
+}
+
+/** The same for a server of many tenants. */
+export function announceTenants(
+  { output, flags }: Invocation,
+  { url }: ListeningSite,
+  { tenants, agents }: { readonly tenants: TenantsOptions; readonly agents: OpenSite["served"] },
+): void {
+  const { publicUrl } = tenants;
+  const registry = withoutPassword(tenants.registry);
+  if (flags.has("json")) {
+    output.jsonLine({ url, apps: agents.map(({ app }) => app), registry, publicUrl });
+    return;
+  }
+  output.line(`Countersign is running at ${output.style(["bold", "cyan"], url)}`);
+  output.line();
+  if (agents.length > 0) {
+    printAgents(output, agents);
+    output.line();
+  }
+  printRows(output, [
+    ["registry", inert(registry)],
+    ["tenants", `each at ${inert(publicUrl)}`],
+  ]);
+}
+
+function printAgents(output: Output, agents: OpenSite["served"]): void {
+  printRows(
+    output,
+    agents.map(({ app, file }) => [inert(app), inert(shortPath(file))]),
+  );
 }
 
 /** Prints agents that could not be loaded to standard error: which file, and why. */

@@ -7,7 +7,7 @@ import type { ServeOptions } from "./serve-options.ts";
 export interface OpenAuth {
   readonly appOptions: Pick<AppOptions, "auth">;
   /** Creates a link that logs in one person, once; only with `--auth local`. */
-  loginLink?(publicUrl: string): Promise<string>;
+  readonly loginLink?: (publicUrl: string) => Promise<string>;
 }
 
 /**

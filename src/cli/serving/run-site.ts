@@ -4,7 +4,7 @@ import type { Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Output } from "../output.ts";
 import type { Stopping } from "../signals.ts";
-import type { OpenSite } from "./open-site.ts";
+import type { ListeningSite } from "./open-site.ts";
 
 // Closing must finish in this time, or the process exits without it.
 const MARGIN_MS = 1_000;
@@ -16,7 +16,7 @@ const MARGIN_MS = 1_000;
  */
 export async function runUntilStopped(
   invocation: Invocation,
-  site: OpenSite,
+  site: ListeningSite,
   { stopping, graceMs, drainMs }: Required<CloseOptions> & { readonly stopping: Stopping },
 ): Promise<number> {
   const { exitNow, flags, env } = invocation;

@@ -16,31 +16,37 @@ const MOST_SECONDS = 86_400;
 const MOST_PORT = 65_535;
 const MOST_PROXIES = 10;
 
-/** The options of `serve` and `demo`. */
-export interface ServeOptions {
+/** Options of the process, whatever it serves. */
+export interface ListenOptions {
   readonly host: string;
   readonly port: number;
+  /** Creates or updates the schema of a PostgreSQL ledger first. */
+  readonly migrate: boolean;
+  /** How many proxies are in front; each adds an entry to X-Forwarded-For. */
+  readonly trustProxy: number;
+  /** How long it still answers, but is not ready, when it is stopped. */
+  readonly drainMs: number;
+  readonly graceMs: number;
+}
+
+/** The options of `serve` and `demo`. */
+export interface ServeOptions extends ListenOptions {
   readonly ledger: string;
+  /** Signs decisions and the journal. */
+  readonly secret?: string;
   /** The same ledger past a connection pooler. */
   readonly listenUrl?: string;
-  /** Creates or updates a PostgreSQL ledger's schema first. */
-  readonly migrate: boolean;
   readonly auth: LoginMode;
   readonly oidc?: OidcOptions;
   /** Ends the login of a ledger that has one. */
   readonly breakGlass: boolean;
   readonly publicUrl?: string;
-  /** How many proxies are in front; each adds an entry to X-Forwarded-For. */
-  readonly trustProxy: number;
   readonly channels: ChannelSettings;
   readonly webhook?: string;
   readonly webhookSecret?: string;
   readonly allowOrigins: readonly string[];
   /** Takes decisions over A2A from callers who log in and may decide. */
   readonly a2aDecisions: boolean;
-  /** How long it still answers, but is not ready, when it is stopped. */
-  readonly drainMs: number;
-  readonly graceMs: number;
   /** The file with the rules for all calls. */
   readonly policy?: string;
   /** The file with the rules by which content is erased. */
@@ -138,19 +144,18 @@ export const SERVE_FLAGS: Flags = {
  * server without a login that others could reach.
  */
 export function readServeOptions(invocation: Invocation, usualLedger?: string): ServeOptions {
-  const host = settingOf(invocation, "host") ?? DEFAULT_HOST;
+  const listening = readListenOptions(invocation);
   const auth = authOf(settingOf(invocation, "auth") ?? "none");
   const publicUrl = urlOf("public-url", settingOf(invocation, "public-url"));
-  assertSafeBind(host, { name: auth }, publicUrl);
+  assertSafeBind(listening.host, { name: auth }, publicUrl);
   const webhook = urlOf("webhook", settingOf(invocation, "webhook"));
-  const webhookSecret = invocation.env["COUNTERSIGN_WEBHOOK_SECRET"];
+  const { COUNTERSIGN_SECRET: secret, COUNTERSIGN_WEBHOOK_SECRET: webhookSecret } = invocation.env;
   const origins = settingOf(invocation, "allow-origin");
   return {
-    host,
-    port: numberOf("port", settingOf(invocation, "port"), MOST_PORT) ?? DEFAULT_PORT,
+    ...listening,
     ledger: ledgerUrl(invocation, usualLedger),
+    ...(secret ? { secret } : {}),
     ...listenUrl(invocation),
-    migrate: switchOf(invocation, "migrate"),
     auth,
     breakGlass: invocation.flags.has("break-glass"),
     ...(auth === "oidc" ? { oidc: oidcOf(invocation) } : {}),
@@ -159,9 +164,18 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     ...fileOptions(invocation),
     ...(webhook === undefined ? {} : { webhook }),
     ...(webhookSecret ? { webhookSecret } : {}),
-    trustProxy: numberOf("trust-proxy", settingOf(invocation, "trust-proxy"), MOST_PROXIES) ?? 0,
     allowOrigins: origins === undefined ? [] : origins.split(",").map((origin) => originOf(origin.trim())),
     a2aDecisions: switchOf(invocation, "a2a-decisions"),
+  };
+}
+
+/** The part of {@link readServeOptions} that is the same for every tenant. */
+export function readListenOptions(invocation: Pick<Invocation, "flags" | "env">): ListenOptions {
+  return {
+    host: settingOf(invocation, "host") ?? DEFAULT_HOST,
+    port: numberOf("port", settingOf(invocation, "port"), MOST_PORT) ?? DEFAULT_PORT,
+    migrate: switchOf(invocation, "migrate"),
+    trustProxy: numberOf("trust-proxy", settingOf(invocation, "trust-proxy"), MOST_PROXIES) ?? 0,
     drainMs: millisecondsOf(invocation, "drain") ?? 1_000 * DEFAULT_DRAIN_SECONDS,
     graceMs: millisecondsOf(invocation, "grace") ?? 1_000 * DEFAULT_GRACE_SECONDS,
   };
@@ -178,7 +192,7 @@ function fileOptions(invocation: Invocation): Pick<ServeOptions, "policy" | "ret
   };
 }
 
-function millisecondsOf(invocation: Invocation, name: string): number | undefined {
+function millisecondsOf(invocation: Pick<Invocation, "flags" | "env">, name: string): number | undefined {
   const seconds = numberOf(name, settingOf(invocation, name), MOST_SECONDS);
   return seconds === undefined ? undefined : 1_000 * seconds;
 }

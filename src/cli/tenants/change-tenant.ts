@@ -1,20 +1,17 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { endHolds, type Ledger, resumeLedger, SUSPENSION, suspendLedger } from "../../engine/index.ts";
-import type { TenantLimits, TenantRecord, TenantRegistry, TenantState } from "../../http/index.ts";
+import type { TenantLimits, TenantRecord, TenantState } from "../../http/index.ts";
 import { CountersignError, isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { createLedger, eraseLedger, exportLedger, inspectLedger, migrateLedger } from "../../stores/index.ts";
 import { fileOf, isPersistent, localPrincipal, VIA } from "../wiring.ts";
 import { checkErasable } from "./may-erase.ts";
+import { assertExists, assertOwned, pinOwner, type RegisteredName } from "./own-ledger.ts";
 
-/** Under this name a ledger stores whose tenant it is. */
-const OWNER = "tenant";
 const COPY = "ledger.db";
 
 /** A tenant of a registry, and why it is changed. */
-export interface Subject {
-  readonly registry: TenantRegistry;
-  readonly name: string;
+export interface Subject extends RegisteredName {
   readonly reason?: string | undefined;
 }
 
@@ -41,9 +38,8 @@ export async function createTenant(
     );
   }
   await migrateLedger(ledger);
-  const owner = ownerOf(subject);
-  const pinned = await withLedger(ledger, ({ items }) => items.pin(OWNER, owner));
-  if (pinned === owner) return move(subject, ["creating"], "active");
+  if (await withLedger(ledger, (opened) => pinOwner(opened, subject)))
+    return move(subject, ["creating"], "active");
   await move(subject, ["creating"], "erased");
   throw new CountersignError("invalid-option", `The ledger at ${ledger} belongs to another tenant.`);
 }
@@ -162,26 +158,16 @@ function acting({ reason }: Subject) {
   return { by: localPrincipal(), via: VIA, ...(reason === undefined ? {} : { reason }) };
 }
 
-function ownerOf({ registry, name }: Subject): string {
-  return `${registry.id}/${name}`;
-}
-
 /** Throws where the ledger at the tenant's place is not the one that was created for it. */
 function withOwnLedger<T>(subject: Subject, url: string, use: (ledger: Ledger) => Promise<T>): Promise<T> {
   return withLedger(url, async (ledger) => {
-    const pinned = await ledger.items.get("pin", OWNER);
-    if (pinned?.value === ownerOf(subject)) return use(ledger);
-    throw new CountersignError(
-      "ledger-mismatch",
-      `The ledger at ${url} was not created for the tenant "${subject.name}" of this registry. Nothing was changed in it.`,
-    );
+    await assertOwned(ledger, subject, url);
+    return use(ledger);
   });
 }
 
 async function withLedger<T>(url: string, use: (ledger: Ledger) => Promise<T>): Promise<T> {
-  // A file that is gone must not be made anew by looking at it.
-  if (!(await inspectLedger(url)).exists)
-    throw new CountersignError("ledger-unreachable", `There is no ledger at ${url}.`);
+  await assertExists(url);
   const ledger = await createLedger(url);
   try {
     return await use(ledger);

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { Engine } from "../../engine/index.ts";
 import { TenantRegistry } from "../../http/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { migrateLedger } from "../../stores/index.ts";
@@ -16,16 +17,29 @@ export const REGISTRY_FLAG: Flags = {
   },
 };
 
-/**
- * Opens the registry for one command. With `make` it is created, or its schema brought up to date; otherwise one that is
- * missing is an error, because an empty one would give wrong answers.
- */
+/** Opens the registry for one command. */
 export async function withRegistry<T>(
   { flags, env }: Pick<Invocation, "flags" | "env">,
   use: (registry: TenantRegistry) => Promise<T>,
-  { make = false }: { readonly make?: boolean } = {},
+  options: { readonly make?: boolean } = {},
 ): Promise<T> {
   const url = flags.text("registry") ?? (env["COUNTERSIGN_REGISTRY"] || DEFAULT_URL);
+  const { engine, registry } = await openRegistry(url, options);
+  try {
+    return await use(registry);
+  } finally {
+    await engine.close();
+  }
+}
+
+/**
+ * With `make` it is created, or its schema brought up to date; otherwise one that is missing is an error, because an empty
+ * one would give wrong answers. Close the engine after use.
+ */
+export async function openRegistry(
+  url: string,
+  { make = false }: { readonly make?: boolean } = {},
+): Promise<{ readonly engine: Engine; readonly registry: TenantRegistry }> {
   const file = fileOf(url);
   if (make) await migrateLedger(url);
   else if (file !== undefined && !existsSync(file)) {
@@ -36,9 +50,5 @@ export async function withRegistry<T>(
     );
   }
   const engine = await openEngine(url);
-  try {
-    return await use(new TenantRegistry(engine));
-  } finally {
-    await engine.close();
-  }
+  return { engine, registry: new TenantRegistry(engine) };
 }

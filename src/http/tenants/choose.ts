@@ -2,11 +2,38 @@ import { CountersignError } from "../../protocol/index.ts";
 
 const SEGMENT = /^[\w-]{1,64}$/;
 
-/** Chooses the tenant by the request's host name: `byHost({ "acme.example": "acme" })`. */
-export function byHost(tenants: Readonly<Record<string, string>>): (request: Request) => string | undefined {
-  const known = new Map(Object.entries(tenants).map(([host, tenant]) => [host.toLowerCase(), tenant]));
+const PLACE = "{tenant}";
+
+/**
+ * Chooses the tenant by the request's host name: `byHost({ "acme.example": "acme" })`, or for all names by a pattern,
+ * `byHost("{tenant}.example")`.
+ */
+export function byHost(
+  tenants: string | Readonly<Record<string, string>>,
+): (request: Request) => string | undefined {
+  const find = typeof tenants === "string" ? inPattern(tenants) : inList(tenants);
   // A host name may end with a dot, and be written in any case.
-  return (request) => known.get(new URL(request.url).hostname.toLowerCase().replace(/\.$/, ""));
+  return (request) => find(new URL(request.url).hostname.toLowerCase().replace(/\.$/, ""));
+}
+
+function inList(tenants: Readonly<Record<string, string>>): (host: string) => string | undefined {
+  const known = new Map(Object.entries(tenants).map(([host, tenant]) => [host.toLowerCase(), tenant]));
+  return (host) => known.get(host);
+}
+
+function inPattern(pattern: string): (host: string) => string | undefined {
+  const [before = "", after, ...more] = pattern.toLowerCase().split(PLACE);
+  if (after === undefined || more.length > 0) {
+    throw new CountersignError(
+      "invalid-option",
+      `Invalid pattern "${pattern}". Write ${PLACE} once, for example "${PLACE}.example.com".`,
+    );
+  }
+  return (host) => {
+    if (!host.startsWith(before) || !host.endsWith(after)) return undefined;
+    const name = host.slice(before.length, host.length - after.length);
+    return SEGMENT.test(name) ? name : undefined;
+  };
 }
 
 /**

@@ -203,6 +203,28 @@ test("a tenant is chosen by its host name, however that is written", () => {
   ]);
 });
 
+test("a pattern chooses the tenant by one label of the host name", () => {
+  const tenantOf = byHost("x-{tenant}.Example");
+  const names = [
+    "x-acme.example",
+    "X-ACME.example.",
+    "x-.example",
+    "x-a.b.example",
+    "acme.example",
+    "x-acme.example.evil",
+  ];
+  expect(names.map((host) => tenantOf(new Request(`https://${host}/`)))).toEqual([
+    "acme",
+    "acme",
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  for (const pattern of ["example", "{tenant}.{tenant}.example"])
+    expect(() => byHost(pattern)).toThrow(/Invalid pattern/);
+});
+
 test("a tenant is chosen by the path, and nothing but a plain name is one", () => {
   const tenantOf = byPath("/t");
   const paths = [

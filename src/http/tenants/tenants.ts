@@ -3,7 +3,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import type { App } from "../app.ts";
 import type { RequestBindings } from "../env.ts";
 import { isEventStream } from "../event-stream.ts";
-import { problemResponse } from "../problems.ts";
+import { isForOperator, problemResponse } from "../problems.ts";
 import { whenEnded } from "./ended.ts";
 import { OpenTenants, type TenantFactory, type Use } from "./open-tenants.ts";
 import { RegisteredTenants } from "./registered.ts";
@@ -32,7 +32,7 @@ export interface TenantsOptions {
   readonly idleMs?: number;
   /** How often each tenant that is not open is looked at. Default: 1 minute. */
   readonly sweepMs?: number;
-  /** Told of errors that no request gets. */
+  /** Told of errors that no request gets, or whose details no request gets. */
   readonly onError?: (error: unknown, tenant: string) => void;
 }
 
@@ -86,11 +86,13 @@ export function createTenants(options: TenantsOptions): Tenants {
       const { pathname } = new URL(request.url);
       if (pathname === "/healthz") return Response.json({ status: "ok" });
       if (pathname === "/readyz" && !isLeaving) return Response.json({ status: "ok" });
+      const name = tenantOf(request);
       try {
         if (pathname === "/readyz") throw new CountersignError("closed", "This process is shutting down.");
-        const use = await useFor(request, tenantOf(request), { tenants, suspended });
+        const use = await useFor(request, name, { tenants, suspended });
         return await answer(use, { request, bindings });
       } catch (error) {
+        if (isForOperator(error)) onError(error, name ?? "");
         return problemResponse(error);
       }
     },

@@ -40,10 +40,6 @@ export const tenantsCreate: Command = {
   examples: [
     { line: "tenants create acme --ledger sqlite:/data/acme.db", says: "in a file of its own" },
     { line: "tenants create globex --ledger postgres://app@db/globex", says: "in a database of its own" },
-    {
-      line: "tenants create initech --ledger 'postgres://app@db/all?schema=countersign_initech'",
-      says: "in a schema of its own",
-    },
   ],
   run(invocation) {
     const ledger = invocation.flags.text("ledger");

@@ -1,0 +1,188 @@
+import { request as send } from "node:http";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { ManualClock } from "../../src/engine/index.ts";
+import { SCOPES, Tokens } from "../../src/http/index.ts";
+import { createLedger } from "../../src/index.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
+import { prepareLedger, type Scene, type Sent } from "./attacked-server.ts";
+import { ROUTES } from "./http-routes.ts";
+
+/** The apps, tools and questions are those of the prepared ledgers; a tool that runs leaves a trace. */
+const AGENT = `
+import { appendFileSync } from "node:fs";
+import { Agent, tool } from "countersign";
+import { scripted } from "countersign/models/scripted";
+const tools = ["pay", "wire", "named", "lost", "stray"].map((name) =>
+  tool({
+    name,
+    description: "Does it.",
+    parameters: { type: "object", properties: { amount: { type: "number" } } },
+    requireConfirmation: true,
+    execute: async () => appendFileSync("effects.log", name),
+  }),
+);
+export const rootAgent = new Agent({ name: "desk", model: scripted(() => "Done."), tools });
+`;
+/** Where a browser would send the cookie of a login. */
+const BY_LOGIN = /\/(me|decision|decisions|stream|view)$/;
+const SERVE =
+  `serve agents --port 0 --json --auth tokens --trust-proxy 1 --registry sqlite:countersign-tenants.db --tenants settings
+  --public-url https://{tenant}.example.test`.split(/\s+/);
+const PATIENT = { timeout: 120_000 };
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Tenant extends Scene {
+  readonly host: string;
+  /** May do everything in this tenant. */
+  readonly tokens: string[];
+  /** Sessions, and what was recorded. */
+  content(): unknown;
+}
+
+const JOURNAL = "select session, n, hash, body from log order by seq";
+const SESSIONS = `select key, version, body from documents order by key`;
+
+async function prepareTenant(folder: Folder, name: string): Promise<Tenant> {
+  const file = join(folder.path, `${name}.db`);
+  const secret = name.repeat(20);
+  folder.run(["tenants", "create", name, "--ledger", `sqlite:${file}`]);
+  folder.write(`settings/${name}.env`, `COUNTERSIGN_SECRET=${secret}\n`);
+  // Some of it takes a moment, which has passed when the server looks at its own clock.
+  const clock = new ManualClock(Date.now() - 60_000);
+  const scene = await prepareLedger({ url: `sqlite:${file}`, secret }, clock);
+  const tokens = await createTokens(`sqlite:${file}`);
+  const content = (): unknown => {
+    using database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    return [SESSIONS, JOURNAL].map((text) => database.prepare(text).all());
+  };
+  return { ...scene, host: `${name}.example.test`, tokens, content };
+}
+
+async function createTokens(url: string): Promise<string[]> {
+  const ledger = await createLedger(url);
+  const tokens = new Tokens(ledger.items, Date.now);
+  const wanted = { user: "ana", roles: ["manager"], scopes: SCOPES, createdBy: "test" };
+  const made = await Promise.all(Object.keys(ROUTES).map(() => tokens.create(wanted)));
+  await ledger.close();
+  return made.map(({ secret }) => secret);
+}
+
+/** Two tenants, each in the middle of its day, behind `countersign serve`. */
+async function serve() {
+  const folder = makeFolder();
+  folder.write("agents/desk/agent.ts", AGENT);
+  const [mine, theirs] = [await prepareTenant(folder, "mine"), await prepareTenant(folder, "theirs")];
+  const server = folder.start(SERVE);
+  const printed = await server.until(/\{"url".*\n/);
+  const [, port = ""] = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(printed) ?? [];
+  let sentSoFar = 0;
+  const ask = (sent: Sent, credentials: Readonly<Record<string, string>>): Promise<Answer> =>
+    sendTo(Number(port), {
+      ...sent,
+      headers: {
+        ...sent.headers,
+        host: mine.host,
+        // From another place each time: wrong credentials from one place are soon not even looked at.
+        "x-forwarded-for": `10.0.0.${++sentSoFar}`,
+        ...credentials,
+      },
+    });
+  return { folder, mine, theirs, ask };
+}
+
+/** Not `fetch`, which sets the host itself. The first bytes are enough of a stream. */
+function sendTo(port: number, { method, path, body, headers = {} }: Sent): Promise<Answer> {
+  const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+  const json = text === undefined ? {} : { "content-type": "application/json" };
+  return new Promise((resolve, reject) => {
+    const sent = send({ port, host: "127.0.0.1", method, path, headers: { ...json, ...headers } });
+    sent.once("error", reject);
+    sent.once("response", (answer) => {
+      const parts: string[] = [];
+      const finish = (): void => resolve({ status: answer.statusCode ?? 0, text: parts.join("") });
+      answer.setEncoding("utf8").on("data", (part: string) => {
+        parts.push(part);
+        if (answer.headers["content-type"]?.startsWith("text/event-stream") === true) answer.destroy();
+      });
+      answer.once("close", finish);
+    });
+    sent.end(text);
+  });
+}
+
+function bearer(token: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${token}` };
+}
+
+function methodOf(name: string): string {
+  return name.split(" ")[0] ?? "";
+}
+
+test("through serve, no route answers to another tenant's token or login", PATIENT, async () => {
+  const { folder, mine, theirs, ask } = await serve();
+  const before = [mine.content(), theirs.content()];
+  // Who they are at home is nobody here; the same credential of this tenant is let in.
+  expect((await ask({ method: "GET", path: "/v1/me" }, bearer(mine.secrets.service))).status).toBe(200);
+  const login = { ...theirs.page, origin: `https://${mine.host}` };
+  for (const [name, route] of Object.entries(ROUTES)) {
+    if (route.open === true) continue;
+    const sent = { method: methodOf(name), ...route.request(mine.ids) };
+    // Another one each time: one that is wrong too often is not looked at any more.
+    const { status } = await ask(sent, bearer(theirs.tokens.pop() ?? ""));
+    expect([name, status]).toEqual([name, 401]);
+    if (!BY_LOGIN.test(name)) continue;
+    expect([name, (await ask(sent, login)).status]).toEqual([name, 401]);
+  }
+  const a2a = { method: "POST", path: "/a2a/desk", body: {} };
+  expect((await ask(a2a, bearer(theirs.secrets.service))).status).toBe(401);
+  expect([mine.content(), theirs.content()]).toEqual(before);
+  expect(folder.read("effects.log")).toBe("");
+});
+
+test("through serve, no route finds what another tenant's ids name", PATIENT, async () => {
+  const { folder, mine, theirs, ask } = await serve();
+  const before = theirs.content();
+  let tried = 0;
+  for (const [name, route] of Object.entries(ROUTES)) {
+    const [own, foreign] = [route.request(mine.ids), route.request(theirs.ids)];
+    // Where the request names nothing by id, it is about the tenant's own.
+    if (JSON.stringify(own) === JSON.stringify(foreign)) continue;
+    tried += 1;
+    const { status, text } = await ask({ method: methodOf(name), ...foreign }, bearer(mine.secrets.service));
+    const { results } = JSON.parse(text) as { readonly results?: readonly { readonly status: number }[] };
+    const statuses = results?.map((each) => each.status) ?? [status];
+    expect(
+      statuses.filter((each) => each < 400 || each >= 500),
+      `${name}: ${text}`,
+    ).toEqual([]);
+  }
+  expect(tried).toBeGreaterThan(10);
+  expect(theirs.content()).toEqual(before);
+  expect(folder.read("effects.log")).toBe("");
+});
+
+test(
+  "a host name that is no tenant's is answered with 404, and two at once are refused",
+  PATIENT,
+  async () => {
+    const { mine, theirs, ask } = await serve();
+    const get = async (host: string, path = "/v1/me"): Promise<number> =>
+      (await ask({ method: "GET", path, headers: {} }, { ...bearer(mine.secrets.service), host })).status;
+    for (const host of [
+      "nobody.example.test",
+      "example.test",
+      "a.mine.example.test",
+      "mine.example.test.evil",
+    ])
+      expect([host, await get(host)]).toEqual([host, 404]);
+    expect(await get("MINE.example.test:8443")).toBe(200);
+    // A request that names two hosts is for none of them.
+    expect(await get(mine.host, `http://${theirs.host}/v1/me`)).toBe(400);
+  },
+);
