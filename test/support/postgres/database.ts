@@ -47,18 +47,34 @@ async function copyTemplate(): Promise<string> {
 let tables: readonly string[] | undefined;
 
 async function empty(url: string): Promise<void> {
-  tables ??= (await execute(url, TABLES))[0]?.rows.map(
-    (row: { readonly tablename: string }) => row.tablename,
-  );
-  const names = tables ?? [];
-  await execute(
+  tables ??= (await ask(url, TABLES)).rows.map((row: { readonly tablename: string }) => row.tablename);
+  await ask(
     url,
     [
-      ...names.map((name) => `delete from countersign.${name}`),
+      ...tables.map((name) => `delete from countersign.${name}`),
       `update countersign.meta set value = '${randomBytes(32).toString("hex")}' where name = 'digest-key'`,
       "select setval('countersign.log_seq', 1, false)",
     ].join(";"),
   );
+}
+
+/** Connections of this worker, one to each database: to open one costs more than what is asked here. */
+const clients = new Map<string, Promise<pg.Client>>();
+
+async function ask(url: string, statements: string): Promise<pg.QueryResult> {
+  const client = clients.get(url) ?? open(url);
+  clients.set(url, client);
+  return (await client).query(statements);
+}
+
+async function open(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  // Whoever asks next opens another.
+  const forget = (): void => void clients.delete(url);
+  client.on("error", forget).on("end", forget);
+  await client.connect();
+  client.unref();
+  return client;
 }
 
 function urlOf(name: string): string {
@@ -66,6 +82,9 @@ function urlOf(name: string): string {
   url.pathname = `/${name}`;
   return url.href;
 }
+
+/** Databases whose ledgers go by such a clock. */
+const ruled = new Set<string>();
 
 /**
  * A clock that tests move by hand, for ledgers whose clock is the database's: their one source of time is replaced by
@@ -81,13 +100,15 @@ export class DatabaseClock {
 
   async advance(ms: number): Promise<void> {
     this.#now += ms;
-    for (const url of this.#urls) await execute(url, this.#set());
+    for (const url of this.#urls) await ask(url, this.#set());
   }
 
   /** Makes the ledgers of this database go by this clock. */
   async rule(url: string): Promise<void> {
     this.#urls.add(url);
-    await execute(
+    if (ruled.has(url)) return void (await ask(url, this.#set()));
+    ruled.add(url);
+    await ask(
       url,
       "create table if not exists public.test_clock (one boolean primary key default true, now_ms bigint);" +
         "create or replace function countersign.now_ms() returns bigint language sql volatile as " +
