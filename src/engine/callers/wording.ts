@@ -13,7 +13,7 @@ export function messageOf({
   error,
   reason,
 }: Pick<CallerOutcome, "status" | "attempt" | "error" | "reason">): string {
-  const why = reason === undefined ? "." : `: ${reason}`;
+  const why = whyOf(reason);
   const { so, ran } = attempt === 0 ? NOT_STARTED : STARTED;
   switch (status) {
     case "pending":
@@ -35,6 +35,10 @@ export function messageOf({
     case "cancelled":
       return `The call was withdrawn and did not ${ran}${why}`;
   }
+}
+
+function whyOf(reason: string | undefined): string {
+  return reason === undefined ? "." : `: ${reason}`;
 }
 
 /** What a model is told in place of a tool's result, the same through every adapter. `ok`: the tool ran and succeeded. */

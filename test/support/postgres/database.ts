@@ -73,7 +73,8 @@ async function open(url: string): Promise<pg.Client> {
   const forget = (): void => void clients.delete(url);
   client.on("error", forget).on("end", forget);
   await client.connect();
-  client.unref();
+  // Not in the driver's types.
+  (client as pg.Client & { unref(): void }).unref();
   return client;
 }
 
