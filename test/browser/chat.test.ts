@@ -237,13 +237,15 @@ test("questions are answered inline", async () => {
   await expect.poll(async () => (await bubbles()).at(-1)).toContain(`"answer":["Ohio (us)"]`);
 });
 
-test("a message that does not arrive comes back into the field", async () => {
+test("a message that does not arrive comes back into the field, and survives a reload", async () => {
   const server = await startInboxServer(resources);
   const { page, say } = await openChat(server, { mayComplain: /ERR_|Failed/ });
   await page.getByText("Send a message to office").waitFor();
   await page.route("**/run_sse", (route) => route.abort());
   await say("words that took long to find");
   await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
+  expect(await page.getByLabel("Message").inputValue()).toBe("words that took long to find");
+  await page.reload();
   expect(await page.getByLabel("Message").inputValue()).toBe("words that took long to find");
 });
 

@@ -141,6 +141,40 @@ test("when somebody else logs in, nothing of the one before is sent", async () =
   expect((await server.look(id)).status).toBe("requested");
 });
 
+test("what somebody typed is not there for the next person who logs in", async () => {
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const tokens = await Promise.all(
+    ["ana", "ben"].map((user) => server.tokenFor(user, { roles: ["treasurer"] })),
+  );
+  const [id = ""] = await server.ask("dora", WIRE);
+  const { page, open, button } = await openInbox(resources, {
+    newPage,
+    url: server.url,
+    mayComplain: /401/,
+  });
+  const typedBy = async (token: string): Promise<string> => {
+    await page.getByLabel(/^Token/).fill(token);
+    await button("Log in").click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await open(id);
+    await button(/^Reject…/).click();
+    return page.getByLabel(/^Reason/).inputValue();
+  };
+  const logOut = async (): Promise<void> => {
+    await page.goto(`${server.url}/#/login`);
+    await button("Log out").click();
+    await page.getByRole("heading", { name: "Login" }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  };
+  await typedBy(tokens[0] ?? "");
+  await page.getByLabel(/^Reason/).fill("Ana’s own words");
+  await page.reload();
+  await button(/^Reject…/).click();
+  expect(await page.getByLabel(/^Reason/).inputValue()).toBe("Ana’s own words");
+  await logOut();
+  expect(await typedBy(tokens[1] ?? "")).toBe("");
+});
+
 test("a button that is off says who may; the requester withdraws; the treasurer holds to approve", async () => {
   const server = await startInboxServer(resources, { mode: "tokens" });
   const [first = ""] = await server.ask("dora", WIRE);

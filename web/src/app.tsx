@@ -76,7 +76,7 @@ export function App(): ReactNode {
         </Suspense>
       </FaultWall>
       <Strip page={route.page} />
-      <LoginDialog />
+      <LoginDialog page={route.page} />
       {isFinding ? <Palette onClose={() => setFinding(false)} /> : null}
       {isHelping ? <KeysDialog onClose={() => setHelping(false)} /> : null}
     </div>

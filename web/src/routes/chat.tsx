@@ -133,7 +133,11 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
           </p>
         )}
       </div>
-      <Composer off={session.isSending ? "Wait for the answer." : undefined} onSend={say} />
+      <Composer
+        session={`${app} ${id}`}
+        off={session.isSending ? "Wait for the answer." : undefined}
+        onSend={say}
+      />
     </section>
   );
 }

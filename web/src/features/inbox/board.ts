@@ -4,6 +4,7 @@ import { type Connection, follow } from "../../api/feed.ts";
 import { pages } from "../../api/pages.ts";
 import type { Confirmation, Me } from "../../api/types.ts";
 import { Store } from "../../ui/store.ts";
+import { ownDrafts } from "../confirmation/forms/drafts.ts";
 import { keepWhole } from "./keep-whole.ts";
 
 /** Everything this page knows of confirmations. A new object with every change; the map is one and the same. */
@@ -131,8 +132,11 @@ class Board extends Store<BoardState> {
 
   async #readMe(): Promise<void> {
     const me = await ask(client.me());
-    if (me.ok) this.#publish({ me: me.value });
-    else this.#publish({ problem: me.problem });
+    if (me.ok) {
+      // A card that is open already may show what somebody else typed.
+      if (ownDrafts(me.value.principal.id)) window.location.reload();
+      this.#publish({ me: me.value });
+    } else this.#publish({ problem: me.problem });
   }
 
   #publish(change: Partial<BoardState>): void {

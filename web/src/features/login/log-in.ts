@@ -2,6 +2,7 @@ import { base } from "../../api/client.ts";
 import { admitLogin } from "../../api/login-wall.ts";
 import { adoptProof, forgetProof, keepProof, newestProof, proofHeaders } from "../../api/proof.ts";
 import { dropAll } from "../confirmation/decide/held.ts";
+import { ownDrafts } from "../confirmation/forms/drafts.ts";
 import { board } from "../inbox/board.ts";
 
 /** Where the server itself logs people in, as by OIDC or with a link. */
@@ -50,6 +51,7 @@ interface Person {
  */
 function admit(person: Person | undefined, proof: string | undefined): void {
   const before = board.value.me?.principal.id;
+  if (person !== undefined) ownDrafts(person.id);
   if (before === undefined || before === person?.id) {
     adoptProof(proof);
     admitLogin();
