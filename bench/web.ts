@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     for (let turn = 0; turn < ROWS / PER_TURN; turn += 1)
       await runner.send("work", { user: `user${turn % 50}` });
     await page.reload();
-    await page.getByText(`${ROWS} waiting`).waitFor({ timeout: 120_000 });
+    await page.getByText(`${ROWS.toLocaleString("en")} waiting`).waitFor({ timeout: 120_000 });
     await client.send("Performance.enable");
     lines.push(await scrolling(page), ...(await interactions(page, client, runner)));
     process.stdout.write(toTable(lines));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { useBrowser } from "../support/browser/browser.ts";
-import { openInbox } from "../support/browser/inbox-page.ts";
-import { startInboxServer } from "../support/browser/inbox-server.ts";
+import { type InboxPage, openInbox } from "../support/browser/inbox-page.ts";
+import { type InboxServer, startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -29,13 +29,13 @@ const SCROLL = `(async () => {
   return { drawn, shift, rows: document.querySelectorAll(".row-item").length };
 })()`;
 
-test("of ten thousand rows only those in sight are drawn, and nothing jumps", async () => {
-  const server = await startInboxServer(resources);
+/** A page whose server lists so many. */
+async function openMany(server: InboxServer): Promise<InboxPage> {
   const [id = ""] = await server.ask("ana", { name: "tag", args: { name: "blue" } });
   const one = await server.look(id);
   const can = { decide: true, amend: false, cancel: true };
   let told = 0;
-  const { page } = await openInbox(resources, {
+  const inbox = await openInbox(resources, {
     newPage,
     url: server.url,
     // There is none of those that are listed.
@@ -49,7 +49,12 @@ test("of ten thousand rows only those in sight are drawn, and nothing jumps", as
         await route.fulfill({ json: told < MANY ? { items, next: String(told) } : { items } });
       }),
   });
-  await page.getByText(`${MANY} waiting`).waitFor();
+  await inbox.page.getByText(`${MANY.toLocaleString("en")} waiting`).waitFor();
+  return inbox;
+}
+
+test("of ten thousand rows only those in sight are drawn, and nothing jumps", async () => {
+  const { page } = await openMany(await startInboxServer(resources));
   const { drawn, shift, rows } = await page.evaluate<{
     readonly drawn: number;
     readonly shift: number;
@@ -59,4 +64,21 @@ test("of ten thousand rows only those in sight are drawn, and nothing jumps", as
   // Each frame draws what is in sight and no more; how fast that is, bench/web.ts says.
   expect(drawn / FRAMES).toBeLessThan(60);
   expect(drawn).toBeGreaterThan(FRAMES);
+});
+
+test("of ten thousand, a hundred can be reviewed at once", async () => {
+  const server = await startInboxServer(resources);
+  const { page, button } = await openMany(server);
+  await page.keyboard.press("x");
+  await button("Select the first 100").click();
+  await page.getByText("100 selected").waitFor();
+  await page.evaluate(`document.querySelector(".list-scroll").scrollTop = 68 * 300`);
+  await page.locator(".row-item[aria-posinset='301'] input").click({ modifiers: ["Shift"] });
+  await page.getByText(/^\d+ selected, at most 100$/).waitFor();
+  expect(await button("Review…").getAttribute("aria-disabled")).toBe("true");
+  await button("Clear").click();
+  await page.keyboard.press("x");
+  await button("Select the first 100").click();
+  await button("Review…").click();
+  await page.getByRole("dialog", { name: "Review 100" }).waitFor();
 });

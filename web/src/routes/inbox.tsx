@@ -40,7 +40,14 @@ export function InboxPage({ id }: { readonly id: string | undefined }): ReactNod
       {id === undefined ? <h1 className="sr-only">Inbox</h1> : null}
       <section className="inbox-side" aria-label="Inbox">
         <FilterBar filters={filters} onFilter={setFilters} />
-        <ListHead view={view} isPartial={state.partial} picked={picked} onPickAll={pickAll} onClear={clear} />
+        <ListHead
+          view={view}
+          isLoaded={state.loaded}
+          isPartial={state.partial}
+          picked={picked}
+          onPickAll={pickAll}
+          onClear={clear}
+        />
         {view.rows.length === 0 ? (
           <NoRows state={state} filters={filters} />
         ) : (
@@ -75,6 +82,8 @@ function useFirstOpen(id: string | undefined, rows: readonly Confirmation[]): vo
 
 interface ListHeadProps {
   readonly view: Rows;
+  /** Before that, nobody knows how many there are. */
+  readonly isLoaded: boolean;
   /** More waits than is kept here. */
   readonly isPartial: boolean;
   readonly picked: ReadonlySet<string>;
@@ -83,11 +92,12 @@ interface ListHeadProps {
 }
 
 /** One line of a fixed height above the list: whatever it tells, no row moves. */
-function ListHead({ view, isPartial, picked, onPickAll, onClear }: ListHeadProps): ReactNode {
+function ListHead({ view, isLoaded, isPartial, picked, onPickAll, onClear }: ListHeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { rows, waiting, decided } = view;
   const open = rows.filter(({ status, can }) => status === "requested" && can.decide);
   const chosen = open.filter(({ id }) => picked.has(id));
+  const all = open.slice(0, MOST_REVIEWED);
   const close = (): void => {
     setOpen(false);
     onClear();
@@ -96,24 +106,35 @@ function ListHead({ view, isPartial, picked, onPickAll, onClear }: ListHeadProps
     <div className="list-head">
       {chosen.length > 0 ? (
         <>
-          <span>{chosen.length} selected</span>
+          <span role="status">{tooMany(chosen) ?? `${chosen.length} selected`}</span>
           <span className="row">
-            {chosen.length === open.length ? null : (
-              <Button small look="quiet" onClick={() => onPickAll(open.map(({ id }) => id))}>
-                Select all {open.length}
+            {chosen.length >= all.length ? null : (
+              <Button
+                small
+                look="quiet"
+                label={`Select ${all.length === open.length ? "all" : "the first"} ${all.length}`}
+                onClick={() => onPickAll(all.map(({ id }) => id))}
+              >
+                {all.length === open.length ? "All" : "First"} {all.length}
               </Button>
             )}
             <Button small look="quiet" onClick={onClear}>
               Clear
             </Button>
-            <Button small look="ink" onClick={() => setOpen(true)}>
+            <Button small look="ink" off={tooMany(chosen)} onClick={() => setOpen(true)}>
               Review…
             </Button>
           </span>
         </>
       ) : (
         <>
-          <span>{isPartial && rows.length - decided >= MOST ? SHOWN_OF_MORE : countOf(rows, decided)}</span>
+          <span>
+            {isPartial && rows.length - decided >= MOST
+              ? SHOWN_OF_MORE
+              : isLoaded || rows.length > 0
+                ? countOf(rows, decided)
+                : ""}
+          </span>
           <span className="row">
             {decided === 0 ? null : (
               <Button small look="quiet" onClick={view.clearDecided}>
@@ -133,11 +154,18 @@ function ListHead({ view, isPartial, picked, onPickAll, onClear }: ListHeadProps
   );
 }
 
+/** Nobody reads more at once, and the page would stand still while it draws them. */
+const MOST_REVIEWED = 100;
+
+function tooMany({ length }: readonly unknown[]): string | undefined {
+  return length > MOST_REVIEWED ? `${length.toLocaleString()} selected, at most ${MOST_REVIEWED}` : undefined;
+}
+
 const SHOWN_OF_MORE = `Only the ${MOST.toLocaleString()} nearest deadlines are shown`;
 
 function countOf(rows: readonly Confirmation[], decided: number): string {
   const order = rows.some(({ expiresAt }) => expiresAt) ? ", nearest deadline first" : "";
-  return `${rows.length - decided} waiting${order}`;
+  return `${(rows.length - decided).toLocaleString()} waiting${order}`;
 }
 
 function NoRows({ state, filters }: { readonly state: BoardState; readonly filters: Filters }): ReactNode {
