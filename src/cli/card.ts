@@ -34,7 +34,7 @@ const STATUS_STYLES: { readonly [status: string]: Style } = {
 };
 
 /** The call's status, coloured. */
-export function statusText(output: Output, status: string): string {
+export function statusText(output: Pick<Output, "style">, status: string): string {
   return output.style(STATUS_STYLES[status] ?? "dim", status);
 }
 

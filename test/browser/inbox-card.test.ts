@@ -30,7 +30,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   const [id = ""] = await inboxServer.ask("ana", LUNCH, MAIL);
   const { card } = await openOne(inboxServer, id);
   expect(await card.locator(".card-head").innerText()).toMatch(
-    /left\s+reimburse\s+Pay out 2500 EUR for "lunch"\?\s+Text from the tool’s author\s+A\s+ana through assistant/,
+    /left\s+reimburse\s+Pay out 2500 EUR for "lunch"\?\s+Text from the tool’s author\s+A\s+ana through assistant.*\s+Needs approval: the tool requires confirmation/,
   );
   expect(await card.locator(".voice-author").innerText()).toContain(`Pay out 2500 EUR for "lunch"?`);
   expect(await card.locator(".voice-model").innerText()).toMatch(/written by the model.*2500.*lunch/s);
@@ -41,7 +41,6 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   const facts = await card.getByRole("region", { name: "Where it comes from" }).innerText();
   expect(facts).toMatch(/Requested by\s+ana/);
   expect(facts).toMatch(/assistant › reimburse/);
-  expect(facts).toMatch(/Why approval is needed\s+\S+/);
   expect(facts).toMatch(/Who may decide\s+the requester \(ana\)/);
   const around = await card.locator(".card-scroll").innerText();
   expect(around).toMatch(/Other calls in the same turn.*send_email.*finance@corp\.example/s);

@@ -228,7 +228,7 @@ test("approving an incomplete form marks what is missing, and goes there", async
   const [id = ""] = await server.ask("ana", { name: "grant_leave", args: { days: 5 } });
   const { page, open, card } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
-  await card.getByText("The answer “approvedDays” is not complete.").waitFor();
+  await card.getByText("The answer “Approved days” is not complete.").waitFor();
   expect(await card.locator(".field-fault").count()).toBe(0);
   await page.keyboard.press("a");
   await expect.poll(() => card.locator(".field-fault").count()).toBe(2);

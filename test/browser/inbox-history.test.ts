@@ -24,10 +24,10 @@ test("history tells who decided what, is searched on the server, and is exported
   const rows = page.locator("tbody tr");
   await expect.poll(() => rows.count()).toBe(2);
   expect(await page.locator("tbody").innerText()).toContain("boss");
-  await page.getByLabel("State").selectOption("denied");
+  await page.getByLabel("Status").selectOption("denied");
   await expect.poll(() => rows.count()).toBe(1);
   expect(await rows.first().innerText()).toContain("“+1 for no”");
-  await page.getByLabel("State").selectOption("");
+  await page.getByLabel("Status").selectOption("");
   await page.getByLabel("Search").fill("lunch");
   await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("reimburse")]);
   await page.getByLabel("Search").fill("");
@@ -41,9 +41,9 @@ test("history tells who decided what, is searched on the server, and is exported
   await page.getByText("Nothing matches these filters").waitFor();
   await page.getByLabel("Decided by").fill("boss");
   await expect.poll(() => rows.count()).toBe(2);
-  await button("State").click();
+  await button("Status").click();
   await expect.poll(() => rows.first().innerText()).toContain("Denied");
-  await button("State").click();
+  await button("Status").click();
   await expect.poll(() => rows.first().innerText()).toContain("Succeeded");
   const [json] = await Promise.all([page.waitForEvent("download"), button("Export JSON lines").click()]);
   const lines = (await readFile(await json.path(), "utf8")).trimEnd().split("\n");

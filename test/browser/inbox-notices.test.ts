@@ -1,14 +1,11 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openNotices } from "../../src/engine/index.ts";
 import type { Scope } from "../../src/http/index.ts";
-import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { type InboxPage, openInbox } from "../support/browser/inbox-page.ts";
 import { type InboxServer, startInboxServer } from "../support/browser/inbox-server.ts";
-import { layoutFaults } from "../support/browser/layout.ts";
+import { lookAt } from "../support/browser/look.ts";
 import { storeNotice } from "../support/ledger/store-notice.ts";
 import { useResources } from "../support/resources.ts";
 
@@ -17,10 +14,6 @@ const newPage = useBrowser();
 
 const TRIP = { name: "reimburse", args: { amount: 2500, purpose: "Lisbon" } };
 const DETAILS = { session: "s-secret", calls: ["c-secret"], tool: `wipe<b>${"x".repeat(300)}` };
-const SIZES = [
-  { width: 390, height: 844 },
-  { width: 1280, height: 860 },
-] as const;
 const LONG_MS = 120_000;
 /** More than passes between two looks of a page. */
 const NEXT_LOOK_MS = 16_000;
@@ -60,8 +53,8 @@ test("people who may decide see a loss without a reload, and an administrator hi
   await shown.waitFor();
   await shown.getByText("countersign notices list").click();
   expect(await shown.innerText()).toContain("c-secret");
-  await look(root.page, "admin");
-  await look(ana.page, "person");
+  expect(await lookAt(root.page, { state: "notice-admin" })).toEqual([]);
+  expect(await lookAt(ana.page, { state: "notice-person" })).toEqual([]);
   await shown.getByRole("button", { name: "hide it for everyone" }).click();
   await shown.waitFor({ state: "detached" });
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
@@ -72,19 +65,3 @@ test("people who may decide see a loss without a reload, and an administrator hi
   });
   expect(await watcher.page.getByRole("alert").count()).toBe(0);
 });
-
-/** At both widths and in both colour schemes: seen by axe, and measured. PICTURES names a folder that gets them. */
-async function look(page: Page, name: string): Promise<void> {
-  const folder = process.env["PICTURES"];
-  for (const viewport of SIZES) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await layoutFaults(page, { touch: viewport.width < 500 })).toEqual([]);
-      expect(await axeFaults(page)).toEqual([]);
-      if (folder === undefined) continue;
-      await mkdir(folder, { recursive: true });
-      await page.screenshot({ path: join(folder, `notice-${name}-${viewport.width}-${colorScheme}.png`) });
-    }
-  }
-}

@@ -30,6 +30,11 @@ const KEPT: { readonly [name: string]: string } = {
   "history-desktop-light": "history.png",
   "chat-pending-desktop-light": "chat.png",
   "empty-phone-light": "empty-phone.png",
+  "settling-desktop-light": "settle.png",
+  "settled-desktop-light": "settled.png",
+  "held-desktop-light": "held.png",
+  "mine-desktop-light": "mine.png",
+  "unknown-page-desktop-light": "unknown.png",
 };
 const WELL = "can be read and reached, wide and narrow, light and dark";
 const LONG_MS = 300_000;
@@ -41,14 +46,8 @@ function expectNoFaults(): void {
   expect(faults.splice(0)).toEqual([]);
 }
 
-const USUAL = ["phone", "desktop"] as const;
-
-async function look(
-  { page }: InboxPage,
-  state: string,
-  sizes: Parameters<typeof lookAt>[1]["sizes"] = USUAL,
-): Promise<void> {
-  faults.push(...(await lookAt(page, { state, sizes, kept: KEPT })));
+async function look({ page }: InboxPage, state: string): Promise<void> {
+  faults.push(...(await lookAt(page, { state, kept: KEPT })));
 }
 
 async function openAt(url: string, options: InboxPageOptions = {}): Promise<InboxPage> {
@@ -66,7 +65,7 @@ test(`the list and the cards of what waits ${WELL}`, { timeout: LONG_MS }, async
   await open(simple);
   await card.getByText("Earlier decisions for this tool and requester").waitFor();
   await ready(inbox);
-  await look(inbox, "card", ["phone", "tablet", "laptop", "desktop"]);
+  await look(inbox, "card");
   await button(/^Reject…/).click();
   await page.getByLabel(/^Reason/).fill("Needs two receipts.");
   await look(inbox, "reject");
@@ -87,6 +86,8 @@ test(`the list and the cards of what waits ${WELL}`, { timeout: LONG_MS }, async
   }
   await page.getByLabel("It happened").check();
   await look(inbox, "settling");
+  await page.getByLabel("It did not happen: run it again").check();
+  await look(inbox, "retrying");
   await open(others.amendable);
   await button("Change the arguments…").click();
   await page.getByLabel("quantity").fill("4");
@@ -127,6 +128,23 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await open(server.shown.questions);
   await card.locator(".card-head").getByText("Succeeded").waitFor();
   await look(inbox, "answered");
+  await open(server.shown.amendable);
+  await button("Change the arguments…").click();
+  await page.getByLabel("quantity").fill("4");
+  await button("Approve as changed").and(page.locator("[aria-disabled=false]")).click();
+  await sendNow();
+  await open(server.shown.amendable);
+  await card.getByText("Changed by local").waitFor();
+  await surrounded(inbox);
+  await look(inbox, "amended-approved");
+  await open(server.shown.unknown);
+  await page.getByLabel("It happened").check();
+  await page.getByLabel(/^Result/).fill("Found in the bank's list: paid.");
+  await button("Settle").click();
+  await sendNow();
+  await card.locator(".card-head").getByText("Succeeded, settled").waitFor();
+  await surrounded(inbox);
+  await look(inbox, "settled");
   for (const state of ["expired", "failed"] as const) {
     await open(server.shown[state]);
     await surrounded(inbox);
@@ -164,9 +182,9 @@ test(`history, my requests and the chat ${WELL}`, { timeout: LONG_MS }, async ()
   await page.getByText("Start a chat").waitFor();
   await look(inbox, "chat-none");
   await button("New chat with office").click();
-  await page
-    .getByLabel("Message")
-    .fill(JSON.stringify([TRIP, MAIL, { name: "clerk", args: { request: "file" } }]));
+  const words = "Reimburse my trip to Lisbon, tell finance, and have the audit filed.";
+  server.teach(words, TRIP, MAIL, { name: "clerk", args: { request: "file" } });
+  await page.getByLabel("Message").fill(words);
   await page.keyboard.press("Enter");
   await page.getByText("3 calls wait").or(page.getByText("2 calls wait")).first().waitFor();
   await page
@@ -182,7 +200,8 @@ test(`history, my requests and the chat ${WELL}`, { timeout: LONG_MS }, async ()
   await look(inbox, "chat-decided");
   await page.goto(`${server.url}/#/chat`);
   await button("New chat with office").click();
-  await page.getByLabel("Message").fill(JSON.stringify([ASK_USER]));
+  server.teach("Set up the new database.", ASK_USER);
+  await page.getByLabel("Message").fill("Set up the new database.");
   await page.keyboard.press("Enter");
   await page.getByLabel("Frankfurt (eu)").waitFor();
   await look(inbox, "chat-questions");

@@ -263,7 +263,7 @@ test("a tool's question gives a form by its schema or its example, and what is t
   const [off = ""] = await server.ask("ana", { name: "request_time_off", args: { days: 5 } });
   const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await open(leave);
-  await card.getByText("The answer “approvedDays” is not complete.").waitFor();
+  await card.getByText("The answer “Approved days” is not complete.").waitFor();
   await page.getByLabel("Approved days").fill("three");
   await card.getByText("This must be a number.").waitFor();
   await page.getByLabel("Approved days").fill("3");

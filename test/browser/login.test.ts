@@ -3,9 +3,11 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createLoginLink } from "../../src/http/index.ts";
+import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
 import { startInboxServer } from "../support/browser/inbox-server.ts";
+import { keepPicture } from "../support/browser/look.ts";
 import { TestIssuer } from "../support/http/issuer.ts";
 import { cookiesOf, type Served, startServed } from "../support/http/served.ts";
 import { useResources } from "../support/resources.ts";
@@ -90,6 +92,11 @@ test("a token that is typed in logs in, and a wrong one says so", async () => {
   await page.getByLabel("Token").fill("cst_wrong");
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByRole("alert").getByText("Invalid or expired login").waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await axeFaults(page)).toEqual([]);
+    await keepPicture(page, `login-server-${colorScheme}`, colorScheme === "light" ? "login.png" : undefined);
+  }
   await page.getByLabel("Token").fill(await served.tokenFor("ana"));
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(`${served.url}/`);

@@ -12,8 +12,7 @@ const newPage = useBrowser();
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const NOW = Date.UTC(2026, 10, 16, 9, 30);
-const SIZES = ["phone", "tablet", "wide"] as const;
-const KEPT = { "numbers-wide-light": "numbers.png" };
+const KEPT = { "numbers-desktop-light": "numbers.png" };
 
 /** A month of decisions: how long each took grows and shrinks, a few are denied, and some wait. */
 async function startMonth(): Promise<InboxServer> {
@@ -54,7 +53,7 @@ test("the numbers can be read at every width, light and dark, with and without d
   await page.getByRole("heading", { name: "Decisions by day" }).waitFor();
   await expect.poll(() => page.locator(".tile-value").allTextContents()).toContain("2");
   await page.getByText("allow-reimburse").waitFor();
-  const faults = [...(await lookAt(page, { state: "numbers", sizes: SIZES, kept: KEPT }))];
+  const faults = [...(await lookAt(page, { state: "numbers", kept: KEPT }))];
   await page.getByText("As a table").click();
   await page.locator(".candidate-rule").scrollIntoViewIfNeeded();
   faults.push(...(await lookAt(page, { state: "numbers-end", sizes: ["tablet"] })));
@@ -77,6 +76,6 @@ test("somebody without the scope metrics sees their own numbers, and an empty pa
   await button("Log in").click();
   await page.getByText("No numbers yet").waitFor();
   await page.getByText("Your own decisions").waitFor();
-  const faults = await lookAt(page, { state: "numbers-empty", sizes: SIZES });
+  const faults = await lookAt(page, { state: "numbers-empty" });
   expect(faults).toEqual([]);
 });

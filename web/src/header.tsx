@@ -23,9 +23,9 @@ const PAGES = [
   ["inbox", "Inbox", ""],
   ["mine", "My requests", "mine"],
   ["history", "History", "history"],
-  ["unknown", "Unknown", "unknown"],
   ["chat", "Chat", "chat"],
   ["numbers", "Numbers", "numbers"],
+  ["unknown", "Unknown", "unknown"],
 ] as const;
 
 export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNode {
@@ -50,9 +50,7 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
             aria-current={route.page === page ? "page" : undefined}
           >
             {name}
-            {(counts[page] ?? 0) > 0 ? (
-              <span className="tab-count">{shortCount(counts[page] ?? 0)}</span>
-            ) : null}
+            <Count of={counts[page]} />
           </a>
         ))}
         <button type="button" className="tab tab-more" aria-haspopup="dialog" onClick={onMore}>
@@ -76,6 +74,16 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
         )}
       </div>
     </header>
+  );
+}
+
+/** It has its room also while there is none, so that the other tabs stay where they are. */
+function Count({ of }: { readonly of: number | undefined }): ReactNode {
+  if (of === undefined) return null;
+  return (
+    <span className="tab-room">
+      {of === 0 ? null : <span className="tab-count">{of > 999 ? "999+" : of}</span>}
+    </span>
   );
 }
 
@@ -120,8 +128,4 @@ function Person({ me }: { readonly me: Me }): ReactNode {
       {me.principal.authenticated ? null : <span className="muted small"> unauthenticated</span>}
     </a>
   );
-}
-
-function shortCount(count: number): string {
-  return count > 999 ? "999+" : String(count);
 }

@@ -102,7 +102,10 @@ function useCommands(text: string): readonly Command[] {
     // Long lists are searched only once something is typed.
     ...(words.length === 0
       ? []
-      : open.map((one) => ({ name: questionText(one), act: () => go("confirmations", one.id) }))),
+      : open.map((one) => ({
+          name: `${questionText(one)} · ${one.user}`,
+          act: () => go("confirmations", one.id),
+        }))),
   ].filter(matches);
 }
 

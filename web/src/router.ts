@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 /** Pages whose address is only their name. */
-const PLAIN_PAGES = [
+export const PLAIN_PAGES = [
   "mine",
   "history",
   "unknown",

@@ -3,7 +3,7 @@ import { type Held, held, sendNow, undo } from "./features/confirmation/decide/h
 import type { Route } from "./router.ts";
 import { Button } from "./ui/button.tsx";
 import { useNow } from "./ui/clock.ts";
-import { dismiss, messages } from "./ui/messages.ts";
+import { dismiss, type Message, messages } from "./ui/messages.ts";
 import { useStore } from "./ui/store.ts";
 import { Words } from "./ui/words.tsx";
 
@@ -15,21 +15,22 @@ export function Strip({ page }: { readonly page: Route["page"] }): ReactNode {
   const all = useStore(held);
   const unsent = all.filter(({ state }) => state === "unsent");
   const going = all.filter(({ state }) => state !== "unsent");
+  const told = useStore(messages);
   return (
     <section className="strip" aria-label="In progress">
-      <Told />
       {unsent.length === 0 ? null : <Unsent acts={unsent} />}
-      {going.length > 0 ? <Going acts={going} /> : unsent.length === 0 ? <KeyHints page={page} /> : null}
+      {going.length === 0 ? null : <Going acts={going} />}
+      <Told told={told} />
+      {all.length + told.length === 0 ? <KeyHints page={page} /> : null}
     </section>
   );
 }
 
-function Told(): ReactNode {
-  const told = useStore(messages);
+function Told({ told }: { readonly told: readonly Message[] }): ReactNode {
   return (
     <div className="strip-told" role="status" aria-live="polite">
-      {told.map(({ id, text }) => (
-        <div className="strip-line" key={id}>
+      {told.map(({ id, text, isDone }) => (
+        <div className={isDone ? "strip-line strip-done" : "strip-line"} key={id}>
           <Words text={text} />
           <Button look="quiet" small onClick={() => dismiss(id)}>
             Dismiss

@@ -43,6 +43,8 @@ export interface InboxServer {
   readonly runner: Runner;
   /** Every body that was entered, in order. */
   readonly ran: readonly WantedCall[];
+  /** From now on, the agent makes these calls when it is told these words. */
+  teach(words: string, ...calls: readonly WantedCall[]): void;
   /** Has the agent make these calls at once; gives the ids of what waits then. */
   ask(user: string, ...calls: readonly WantedCall[]): Promise<readonly string[]>;
   /** A confirmation as the ledger has it. */
@@ -95,7 +97,13 @@ export async function startInboxServer(
   });
   resources.add(() => engine.close());
   const ran: WantedCall[] = [];
-  const runner = new Runner({ agent: options.agent ?? officeAgent(ran, options), app: "office", engine });
+  const wishes: Wishes = new Map();
+  const model = options.model ?? obedient(wishes);
+  const runner = new Runner({
+    agent: options.agent ?? officeAgent(ran, { ...options, model }),
+    app: "office",
+    engine,
+  });
   resources.add(() => runner.close());
   let app: ReturnType<typeof createApp> = NOT_YET;
   const listen = (port: number): ReturnType<typeof serve> =>
@@ -117,6 +125,9 @@ export async function startInboxServer(
     engine,
     runner,
     ran,
+    teach: (words, ...calls) => {
+      wishes.set(words, calls);
+    },
     ask: async (user, ...calls) => {
       const turn = await runner.send(JSON.stringify(calls), { user });
       return turn.pending.map(({ id }) => id);
@@ -136,20 +147,24 @@ export async function startInboxServer(
   };
 }
 
-/** Makes the calls that the message lists as JSON; else says it back; tells what its tools answered. */
-const obedient = scripted(({ contents }) => {
-  const parts = contents.at(-1)?.parts ?? [];
-  const answers = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
-  if (answers.length > 0)
-    return answers.map(({ name, response }) => `${name}: ${JSON.stringify(response)}`).join("; ");
-  const text = parts.map((part) => part.text ?? "").join("");
-  if (!text.startsWith("[")) return `You said: ${text}`;
-  return (JSON.parse(text) as readonly WantedCall[]).map((functionCall) => ({ functionCall }));
-});
+type Wishes = Map<string, readonly WantedCall[]>;
+
+/** Makes the calls that it was taught, or that the message lists as JSON; else says it back; tells what its tools answered. */
+function obedient(wishes: Wishes): Model {
+  return scripted(({ contents }) => {
+    const parts = contents.at(-1)?.parts ?? [];
+    const answers = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
+    if (answers.length > 0)
+      return answers.map(({ name, response }) => `${name}: ${JSON.stringify(response)}`).join("; ");
+    const text = parts.map((part) => part.text ?? "").join("");
+    const calls = wishes.get(text) ?? (text.startsWith("[") ? (JSON.parse(text) as WantedCall[]) : undefined);
+    return calls?.map((functionCall) => ({ functionCall })) ?? `You said: ${text}`;
+  });
+}
 
 function officeAgent(
   ran: WantedCall[],
-  { model = obedient, tools = [], examplePrompts = [] }: InboxServerOptions,
+  { model, tools = [], examplePrompts = [] }: InboxServerOptions & { readonly model: Model },
 ): Agent {
   const does =
     (name: string) =>

@@ -106,11 +106,11 @@ function Filters({
       <Filter label="Search" value={filters.q} onType={(q) => onChange({ ...filters, q })} />
       <select
         className="input"
-        aria-label="State"
+        aria-label="Status"
         value={filters.status}
         onChange={(event) => onChange({ ...filters, status: event.target.value as Status | "" })}
       >
-        <option value="">Any state</option>
+        <option value="">Any status</option>
         {CLOSED.map((status) => (
           <option key={status} value={status}>
             {statusWord(status).word}
@@ -124,8 +124,10 @@ function Filters({
         value={filters.decidedBy}
         onType={(decidedBy) => onChange({ ...filters, decidedBy })}
       />
-      <Day label="Asked from" value={filters.since} onPick={(since) => onChange({ ...filters, since })} />
-      <Day label="Asked until" value={filters.until} onPick={(until) => onChange({ ...filters, until })} />
+      <div className="history-days">
+        <Day label="Asked from" value={filters.since} onPick={(since) => onChange({ ...filters, since })} />
+        <Day label="Asked until" value={filters.until} onPick={(until) => onChange({ ...filters, until })} />
+      </div>
     </search>
   );
 }

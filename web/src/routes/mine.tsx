@@ -1,9 +1,10 @@
 import "../features/history/history.css";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Confirmation } from "../api/types.ts";
 import { HistoryTable } from "../features/history/history-table.tsx";
 import { useListing } from "../features/history/use-listing.ts";
 import { board } from "../features/inbox/board.ts";
+import { Button } from "../ui/button.tsx";
 import { useStore } from "../ui/store.ts";
 
 /** What this person has asked for: its state, who can decide, and the way to take it back. */
@@ -11,17 +12,30 @@ export function MinePage(): ReactNode {
   const state = useStore(board);
   const listing = useListing({ mine: true, status: "all", limit: 50 });
   const id = state.me?.principal.id;
-  const items = useMemo(() => {
+  const [letIn, setLetIn] = useState<ReadonlySet<string>>(new Set());
+  const { items, news } = useMemo(() => {
     const all = new Map(listing.items.map((item) => [item.id, item]));
+    const newest = listing.items[0];
+    const fresh: string[] = [];
     for (const item of state.confirmations.values()) {
-      if (all.has(item.id) || (id !== undefined && item.requesters.includes(id))) all.set(item.id, item);
+      const isMine = all.has(item.id) || (id !== undefined && item.requesters.includes(id));
+      if (!isMine) continue;
+      const isNew = newest !== undefined && newest.requestedAt < item.requestedAt;
+      if (isNew && !letIn.has(item.id)) fresh.push(item.id);
+      else all.set(item.id, item);
     }
-    return [...all.values()].toSorted(newestFirst);
-  }, [listing.items, state, id]);
+    return { items: [...all.values()].toSorted(newestFirst), news: fresh };
+  }, [listing.items, state, id, letIn]);
   return (
     <main className="page">
       <div className="page-head">
         <h1>My requests</h1>
+        {/* At the top they would push down what somebody reads. */}
+        {news.length === 0 || listing.isLoading ? null : (
+          <Button small look="ink" onClick={() => setLetIn(new Set([...letIn, ...news]))}>
+            {news.length} new
+          </Button>
+        )}
       </div>
       <HistoryTable listing={listing} items={items} of="mine" empty="You have no requests yet" />
     </main>

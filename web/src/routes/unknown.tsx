@@ -4,7 +4,7 @@ import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { ask, client } from "../api/client.ts";
 import type { Call, Confirmation } from "../api/types.ts";
 import { ArgumentsView } from "../features/confirmation/arguments/arguments-view.tsx";
-import { headline } from "../features/confirmation/card/headline.ts";
+import { questionText } from "../features/confirmation/card/question.ts";
 import { SettleForm } from "../features/confirmation/forms/settle-form.tsx";
 import { board } from "../features/inbox/board.ts";
 import { to } from "../router.ts";
@@ -72,20 +72,19 @@ export function UnknownPage(): ReactNode {
 }
 
 function AskedItem({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { id, tool, user, execution, args } = confirmation;
-  const { amount, target } = headline(args);
+  const { id, tool, user, execution } = confirmation;
   return (
     <li className="unknown">
       <h2>
         <a href={to("confirmations", id)}>
-          <Words text={tool} maxLength={120} />
-        </a>{" "}
-        <span className="muted">
-          <Words text={[amount?.text, target?.text].filter(Boolean).join(" · ")} maxLength={120} />
-        </span>
+          <Words text={questionText(confirmation)} />
+        </a>
       </h2>
       <p className="muted">
-        For <Words text={user} maxLength={60} />
+        <code>
+          <Words text={tool} maxLength={120} />
+        </code>{" "}
+        for <Words text={user} maxLength={60} />
         {execution === undefined ? null : (
           <>
             , started <Ago at={execution.startedAt} />

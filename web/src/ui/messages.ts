@@ -4,6 +4,8 @@ import { Store } from "./store.ts";
 export interface Message {
   readonly id: number;
   readonly text: string;
+  /** It went as the person wanted. */
+  readonly isDone: boolean;
 }
 
 const SHOWN_MS = 12_000;
@@ -15,8 +17,17 @@ export const messages: Store<readonly Message[]> = new Store<readonly Message[]>
 
 /** Tells the person something that happened away from where they look. */
 export function tell(text: string): void {
+  show(text, false);
+}
+
+/** Tells the person that something they wanted is done. */
+export function tellDone(text: string): void {
+  show(text, true);
+}
+
+function show(text: string, isDone: boolean): void {
   const id = nextId++;
-  messages.set([...messages.value.slice(1 - MOST), { id, text }]);
+  messages.set([...messages.value.slice(1 - MOST), { id, text, isDone }]);
   window.setTimeout(() => dismiss(id), SHOWN_MS);
 }
 

@@ -30,11 +30,12 @@ export function decisionSentence({
   askedByTool,
 }: Pick<Confirmation, "status" | "decision" | "withdrawal" | "askedByTool">): string | undefined {
   if (decision !== undefined) {
-    const { by, confirmed, via, for: delegator } = decision;
+    const { by, confirmed, via, args, for: delegator } = decision;
     const known = by.authenticated ? "" : ", unauthenticated";
     const whom = delegator ?? by.onBehalfOf;
     const forWhom = whom === undefined ? "" : ` for ${whom}`;
-    return `${confirmed ? "Approved" : "Denied"} by ${by.id}${forWhom} (${via}${known}).`;
+    const changed = args === undefined ? "" : ", with changed arguments";
+    return `${confirmed ? "Approved" : "Denied"} by ${by.id}${forWhom} (${via}${known})${changed}.`;
   }
   // A call that asked while it ran had started. One may be cancelled because it was found to have run.
   const ran = askedByTool === true ? " It had started, and did not finish." : "";

@@ -2,7 +2,7 @@ import "./delegations.css";
 import { type ReactNode, useState } from "react";
 import { ask, client } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { tell } from "../../ui/messages.ts";
+import { tellDone } from "../../ui/messages.ts";
 import { readDelegation, type Typed } from "./delegation-words.ts";
 
 const NOTHING: Typed = { to: "", until: "", tools: "", apps: "" };
@@ -27,7 +27,7 @@ export function DelegationForm({ onMade }: { readonly onMade: () => void }): Rea
     const made = await ask(client.delegations.make(read.wanted));
     setSending(false);
     if (!made.ok) return setFault(made.problem.detail);
-    tell("Done. They find your questions in their inbox.");
+    tellDone("Done. They find your questions in their inbox.");
     setTyped(NOTHING);
     onMade();
   };
@@ -40,8 +40,8 @@ export function DelegationForm({ onMade }: { readonly onMade: () => void }): Rea
       }}
     >
       {FIELDS.map(([name, label, hint]) => (
-        <label key={name}>
-          {label}
+        <label className="field" key={name}>
+          <span className="label">{label}</span>
           <input
             className="input"
             type={name === "until" ? "datetime-local" : "text"}
@@ -56,7 +56,7 @@ export function DelegationForm({ onMade }: { readonly onMade: () => void }): Rea
           Delegate
         </Button>
       </div>
-      <p className="decision-off" role="status">
+      <p className="field-fault form-fault" role="status">
         {fault}
       </p>
     </form>

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { ask, client } from "../../api/client.ts";
 import type { Delegation } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
-import { tell } from "../../ui/messages.ts";
+import { tell, tellDone } from "../../ui/messages.ts";
 import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { scopeSentence } from "./delegation-words.ts";
@@ -21,7 +21,8 @@ export function DelegationItem({
     setSending(true);
     const ended = await ask(client.delegations.revoke(id));
     setSending(false);
-    tell(ended.ok ? "Ended. Votes that were given by it no longer count." : ended.problem.detail);
+    if (ended.ok) tellDone("Ended. Votes that were given by it no longer count.");
+    else tell(ended.problem.detail);
     onEnded();
   };
   return (

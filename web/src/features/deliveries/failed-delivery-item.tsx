@@ -3,7 +3,7 @@ import { useKeyFor } from "../../api/new-key.ts";
 import type { FailedDelivery } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { Button } from "../../ui/button.tsx";
-import { tell } from "../../ui/messages.ts";
+import { tell, tellDone } from "../../ui/messages.ts";
 import { Ago } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { sendAgain } from "./failed-delivery.ts";
@@ -26,7 +26,8 @@ export function FailedDeliveryItem({ delivery }: { readonly delivery: FailedDeli
     setSending(true);
     const sent = await sendAgain(delivery, key);
     setSending(false);
-    tell(sent.ok ? "Sending it again. If that fails, it appears here again." : sent.problem.detail);
+    if (sent.ok) tellDone("Sending it again. If that fails, it appears here again.");
+    else tell(sent.problem.detail);
   };
   return (
     <li className="unknown">

@@ -89,8 +89,8 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
   const spans = [...new Set([...spansUpTo(most.forMs), longest])].toSorted((one, other) => one - other);
   return (
     <div className="grant-fields">
-      <label>
-        For
+      <label className="field">
+        <span className="label">For</span>
         <select
           className="input"
           value={forMs}
@@ -103,8 +103,8 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
           ))}
         </select>
       </label>
-      <label>
-        Further calls, at most {most.count}
+      <label className="field">
+        <span className="label">Further calls, at most {most.count}</span>
         <input
           className="input"
           inputMode="numeric"
@@ -113,8 +113,8 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
         />
       </label>
       {Object.entries(most.sum ?? {}).map(([name, limit]) => (
-        <label key={name}>
-          <span>
+        <label className="field" key={name}>
+          <span className="label">
             Sum of <Words text={name} maxLength={60} />, at most {limit}
           </span>
           <input
@@ -125,8 +125,8 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
           />
         </label>
       ))}
-      <label>
-        Only where (CEL, for example args.to == "acme")
+      <label className="field">
+        <span className="label">Only where (CEL, for example args.to == "acme")</span>
         <input
           className="input"
           maxLength={1000}

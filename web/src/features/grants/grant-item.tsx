@@ -3,7 +3,7 @@ import { ask, client } from "../../api/client.ts";
 import type { Grant } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { Button } from "../../ui/button.tsx";
-import { tell } from "../../ui/messages.ts";
+import { tell, tellDone } from "../../ui/messages.ts";
 import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { shortLimits } from "./grant-words.ts";
@@ -23,7 +23,8 @@ export function GrantItem({
     setSending(true);
     const revoked = await ask(client.grants.revoke(id));
     setSending(false);
-    tell(revoked.ok ? "Revoked. People are asked again." : revoked.problem.detail);
+    if (revoked.ok) tellDone("Revoked. People are asked again.");
+    else tell(revoked.problem.detail);
     onRevoked();
   };
   return (

@@ -3,6 +3,7 @@ import type { Confirmation } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { Face } from "../../ui/face.tsx";
 import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { changesInShort } from "../confirmation/arguments/changes.tsx";
@@ -40,7 +41,7 @@ export function HistoryTable(props: HistoryTableProps): ReactNode {
           <tr>
             {head("what", "What")}
             {head("requester", of === "mine" ? "Asked" : "Requester")}
-            {head("state", "State")}
+            {head("state", "Status")}
             {head("decided", of === "mine" ? "Who decides" : "Decided")}
             <th scope="col">{of === "mine" ? "Action" : "Result"}</th>
           </tr>
@@ -102,7 +103,7 @@ function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "min
           </p>
         )}
       </td>
-      <td>{of === "mine" ? <At at={requestedAt} /> : <Words text={user} maxLength={60} />}</td>
+      <td>{of === "mine" ? <At at={requestedAt} /> : <Person name={user} />}</td>
       <td>
         <StatusBadge status={status} settlement={item.settlement} />
       </td>
@@ -126,15 +127,26 @@ function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "min
   );
 }
 
+function Person({ name }: { readonly name: string }): ReactNode {
+  return (
+    <span className="table-person">
+      <Face name={name} />
+      <Words text={name} maxLength={60} />
+    </span>
+  );
+}
+
 function Decided({ item: { decision, withdrawal } }: { readonly item: Confirmation }): ReactNode {
   if (decision === undefined) return <Words text={withdrawal ?? "nobody"} maxLength={120} />;
   return (
     <>
-      <Words text={decision.by.id} maxLength={60} />{" "}
-      <span className="muted small">
-        <At at={decision.at} /> · <Words text={decision.via} maxLength={30} />
-        {decision.by.authenticated ? "" : " · unauthenticated"}
-      </span>
+      <Person name={decision.by.id} />
+      <p className="muted small">
+        <At at={decision.at} />
+        <br />
+        <Words text={decision.via} maxLength={30} />
+        {decision.by.authenticated ? "" : ", unauthenticated"}
+      </p>
     </>
   );
 }

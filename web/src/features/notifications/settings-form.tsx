@@ -123,8 +123,8 @@ interface FieldProps {
 
 function Field({ label, type, value, onChange }: FieldProps): ReactNode {
   return (
-    <label>
-      {label}
+    <label className="field">
+      <span className="label">{label}</span>
       <input className="input" type={type} value={value} onChange={(event) => onChange(event.target.value)} />
     </label>
   );

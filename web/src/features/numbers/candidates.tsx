@@ -1,7 +1,7 @@
 import type { Statistics } from "countersign/client";
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
-import { tell } from "../../ui/messages.ts";
+import { tell, tellDone } from "../../ui/messages.ts";
 import { Words } from "../../ui/words.tsx";
 
 /** What people only ever approved, with the text of a rule for it. Nothing here applies it. */
@@ -61,7 +61,7 @@ function Candidate({
         small
         onClick={() => {
           navigator.clipboard.writeText(yaml).then(
-            () => tell("The rule was copied. Nothing was applied."),
+            () => tellDone("The rule was copied. Nothing was applied."),
             () => tell("The browser did not allow copying. Select the text instead."),
           );
         }}

@@ -12,7 +12,11 @@ export function Tiles({ found: { waiting, total } }: { readonly found: Statistic
         name="Waiting now"
         value={`${waiting.count.toLocaleString()}${waiting.capped ? "+" : ""}`}
         note={
-          waiting.oldestSeconds === undefined ? "" : `the oldest for ${span(waiting.oldestSeconds * 1000)}`
+          waiting.oldestSeconds === undefined ? undefined : (
+            <>
+              the oldest for <Time seconds={waiting.oldestSeconds} />
+            </>
+          )
         }
       />
       {asked === undefined ? null : <Tile name="Asked" value={asked.toLocaleString()} />}
@@ -34,26 +38,37 @@ export function Tiles({ found: { waiting, total } }: { readonly found: Statistic
       <Tile
         name="Time to decision"
         value={decisionSeconds === undefined ? "–" : span(decisionSeconds.median * 1000)}
-        note={decisionSeconds === undefined ? "" : `median; 95 % within ${span(decisionSeconds.p95 * 1000)}`}
+        note={
+          decisionSeconds === undefined ? undefined : (
+            <>
+              median; 95 % within <Time seconds={decisionSeconds.p95} />
+            </>
+          )
+        }
       />
     </dl>
   );
 }
 
+/** Kept on one line. */
+function Time({ seconds }: { readonly seconds: number }): ReactNode {
+  return <span className="tile-time">{span(seconds * 1000)}</span>;
+}
+
 function Tile({
   name,
   value,
-  note = "",
+  note,
 }: {
   readonly name: string;
   readonly value: string;
-  readonly note?: string;
+  readonly note?: ReactNode;
 }): ReactNode {
   return (
     <div className="tile">
       <dt>{name}</dt>
       <dd className="tile-value">{value}</dd>
-      {note === "" ? null : <dd className="small muted">{note}</dd>}
+      {note === undefined ? null : <dd className="small muted">{note}</dd>}
     </div>
   );
 }

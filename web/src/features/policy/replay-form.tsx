@@ -30,19 +30,20 @@ export function ReplayForm({ onReport }: { readonly onReport: (report: ReplayRep
       : undefined;
   return (
     <div className="replay-form">
-      <label>
-        Policy
+      <label className="field">
+        <span className="label">Policy, as YAML</span>
         <textarea
-          className="input"
+          className="input input-code"
           rows={12}
           spellCheck={false}
           value={policy}
           onChange={(event) => setPolicy(event.target.value)}
         />
       </label>
-      <label>
-        Or a file
+      <label className="field">
+        <span className="label">Or a file</span>
         <input
+          className="input"
           type="file"
           accept=".yaml,.yml"
           onChange={(event) => {
@@ -56,7 +57,7 @@ export function ReplayForm({ onReport }: { readonly onReport: (report: ReplayRep
           Replay
         </Button>
       </div>
-      <p className="decision-off replay-fault" role="status">
+      <p className="field-fault form-fault" role="status">
         {fault}
       </p>
     </div>
@@ -71,8 +72,8 @@ function Span({
   readonly onChoose: (days: number) => void;
 }): ReactNode {
   return (
-    <label>
-      Calls of the last
+    <label className="field">
+      <span className="label">Calls of the last</span>
       <select className="input" value={days} onChange={(event) => onChoose(Number(event.target.value))}>
         {SPANS.map((span) => (
           <option key={span} value={span}>

@@ -7,7 +7,7 @@ export interface CodePiece {
 }
 
 const SQL_WORDS =
-  "select|from|where|insert|into|values|update|set|delete|join|left|right|inner|outer|on|and|or|not|null|is|in|like|as|group|by|order|having|limit|offset|union|all|distinct|create|table|index|alter|drop|truncate|grant|revoke|begin|commit|rollback|with|case|when|then|else|end|exists|between|cascade";
+  "select|from|where|insert|into|values|update|set|delete|join|left|right|inner|outer|on|and|or|not|null|is|in|like|as|group|by|order|having|limit|offset|union|all|distinct|create|table|index|alter|drop|truncate|grant|revoke|begin|commit|rollback|with|case|when|then|else|end|exists|between|cascade|returning|interval|using|default";
 const CODE_WORDS =
   "if|else|elif|for|while|do|return|function|def|class|const|let|var|import|from|export|new|try|catch|except|finally|throw|raise|async|await|in|of|not|and|or|true|false|null|none|public|private|static|fn|match|use";
 const SHELL_WORDS =

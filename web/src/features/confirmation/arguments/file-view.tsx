@@ -42,6 +42,7 @@ export const FileView = memo(function FileView({ name, file }: FileViewProps): R
         <Button small onClick={save}>
           Save the file
         </Button>
+        {wasSaved ? <span className="small muted">Saved</span> : null}
       </p>
     </div>
   );

@@ -12,9 +12,9 @@ export interface CardFactsProps {
   readonly asker: ConfirmationContext["asker"];
 }
 
-/** Who asked, by which way, and why a person is asked at all. */
+/** Who asked, by which way, and who may decide. */
 export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
-  const { path, tool, source, why, requestedAt, app, session, user } = confirmation;
+  const { path, tool, source, requestedAt, app, session, user } = confirmation;
   const granted = confirmation.votes.find(({ grant }) => grant !== undefined)?.grant;
   return (
     <section className="card-section" aria-label="Where it comes from">
@@ -34,9 +34,6 @@ export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
             <Words text={source} maxLength={200} />
           </Fact>
         )}
-        <Fact name="Why approval is needed">
-          <Words text={why.join("; ")} maxLength={600} />
-        </Fact>
         <Fact name="Who may decide">
           <Words text={whoMay(confirmation)} maxLength={400} />
         </Fact>

@@ -3,6 +3,7 @@ import type { Confirmation } from "../../../api/types.ts";
 import { Face } from "../../../ui/face.tsx";
 import { Ago } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { questionsIn } from "../forms/questions.ts";
 import { StatusBadge } from "../status-badge.tsx";
 import { Deadline } from "./deadline.tsx";
 import { type Fact, headline } from "./headline.ts";
@@ -48,8 +49,22 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
           </span>
         </span>
       </p>
+      <Why confirmation={confirmation} />
       <Facts confirmation={confirmation} question={question} />
     </header>
+  );
+}
+
+/** Why a person is asked at all: the reasons of the rules, the tool or the hook that ask. */
+function Why({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { why, status } = confirmation;
+  // Questions are asked for their answers.
+  if (why.length === 0 || questionsIn(confirmation) !== undefined) return null;
+  return (
+    <p className="card-why">
+      <span className="muted">{status === "requested" ? "Needs approval:" : "Needed approval:"}</span>{" "}
+      <Words text={why.join("; ")} maxLength={600} />
+    </p>
   );
 }
 

@@ -60,9 +60,14 @@ export function Card({ confirmation }: CardProps): ReactNode {
           context={context}
           turnAction={<ApproveTurn turn={[confirmation, ...(contextValue(context)?.turn ?? [])]} />}
         />
-        <Timeline confirmation={confirmation} />
-        <CardFacts confirmation={confirmation} asker={contextValue(context)?.asker} />
-        {can.cancel && !can.decide ? <WithdrawButton confirmation={confirmation} /> : null}
+        {context === undefined ? null : (
+          // Below what was loaded: nothing moves when that comes, and the timeline grows at the end.
+          <>
+            <CardFacts confirmation={confirmation} asker={contextValue(context)?.asker} />
+            {can.cancel && !can.decide ? <WithdrawButton confirmation={confirmation} /> : null}
+            <Timeline confirmation={confirmation} />
+          </>
+        )}
       </div>
       {status === "requested" ? (
         <footer className="card-foot">

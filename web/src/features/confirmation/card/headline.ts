@@ -1,4 +1,4 @@
-import type { Confirmation, JsonObject } from "../../../api/types.ts";
+import type { Confirmation, JsonObject, JsonValue } from "../../../api/types.ts";
 import { asObject } from "../forms/form-fields.ts";
 
 /** An argument that tells at a glance what a call is about. */
@@ -46,6 +46,9 @@ const TARGETS = [
   "branch",
   "table",
   "database",
+  "function",
+  "service",
+  "channel",
   "resource",
   "item",
   "product",
@@ -55,6 +58,8 @@ const TARGETS = [
   "subject",
   "command",
   "query",
+  "sql",
+  "statement",
   "purpose",
   "reason",
 ];
@@ -63,9 +68,9 @@ const LONGEST = 80;
 
 /** What and how much, from the arguments: for the head of a card, never instead of them. */
 export function headline(args: JsonObject): { readonly target?: Fact; readonly amount?: Fact } {
-  const plain = Object.entries(args).filter(
-    ([, value]) => typeof value === "number" || (typeof value === "string" && value.trim() !== ""),
-  );
+  const plain = Object.entries(args)
+    .map(([name, value]) => [name, isTexts(value) ? value.join(", ") : value] as const)
+    .filter(([, value]) => typeof value === "number" || (typeof value === "string" && value.trim() !== ""));
   const amount = pick(plain, Object.keys(AMOUNTS), (value) => /\d/.test(String(value)));
   const rest = plain.filter(([name]) => name !== amount?.name);
   const target = pick(rest, TARGETS, () => true) ?? firstQuestion(args);
@@ -125,12 +130,24 @@ function pick(
   return undefined;
 }
 
+function isTexts(value: JsonValue): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
 function toFact(name: string, value: unknown): Fact {
   const text =
     typeof value === "number"
       ? value.toLocaleString(undefined, { maximumFractionDigits: 20 })
-      : String(value);
-  return { name, text: text.length > LONGEST ? `${Array.from(text).slice(0, LONGEST).join("")}…` : text };
+      : (hostOf(String(value)) ?? String(value).trim());
+  const [line = ""] = text.split("\n", 1);
+  const start = Array.from(line).slice(0, LONGEST).join("");
+  return { name, text: start === text ? text : `${start}…` };
+}
+
+/** Where an address leads, whatever it looks like; all of it stands among the arguments. */
+function hostOf(text: string): string | undefined {
+  if (!/^https?:\/\/\S+$/i.test(text)) return undefined;
+  return URL.parse(text)?.host;
 }
 
 /** The last word of a name, as in `totalAmount`. */

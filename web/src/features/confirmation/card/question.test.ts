@@ -22,6 +22,11 @@ test.each<[string, JsonObject, string]>([
   ["grant_leave", { employee: "cleo", days: 5 }, "Grant leave of 5 days for cleo?"],
   ["delete_user", { user: "bob" }, "Delete user bob?"],
   ["restart", {}, "Restart?"],
+  ["send_email", { to: ["ana@x.example", "bo@x.example"] }, "Send email to ana@x.example, bo@x.example?"],
+  ["run_sql", { database: "billing", sql: "delete from x" }, "Run SQL on billing?"],
+  ["run_command", { command: "npm ci\nrm -rf /" }, "Run command npm ci…?"],
+  ["download", { url: "https://bank.example@evil.example/list" }, "Download from evil.example?"],
+  ["open_url", { url: "https://bank.example/x" }, "Open URL bank.example?"],
   ["pay", { amount: 10.5, currency: "USD", to: "Ana" }, "Pay 10.50 USD to Ana?"],
 ])("%s reads like a sentence that a person would write", (tool, args, text) => {
   expect(questionText(asking(tool, args))).toBe(text);
@@ -36,6 +41,17 @@ test("what the model wrote is told apart from what we wrote", () => {
     { text: "x@corp.example", isModels: true },
     { text: "?", isModels: false },
   ]);
+});
+
+test("what an approver changed is not put into the model's mouth", () => {
+  const [args, originalArgs] = [
+    { item: "stand", quantity: 4 },
+    { item: "stand", quantity: 40 },
+  ];
+  expect(questionText(asking("order", args, { originalArgs, status: "succeeded" }))).toBe(
+    "Order 40 × stand?",
+  );
+  expect(questionText(asking("order", args, { originalArgs }))).toBe("Order 4 × stand?");
 });
 
 test("what is meant for programs does not reach a person", () => {

@@ -34,8 +34,15 @@ const BEFORE: { readonly [word: string]: string } = {
   employee: "for",
   user: "for",
   host: "on",
-  url: "at",
+  database: "on",
+  service: "on",
+  channel: "to",
 };
+/** Tools that take something from where an address leads, and those that bring something there. */
+const TAKES = new Set(["download", "fetch", "get", "read", "pull", "import", "scrape", "crawl"]);
+const BRINGS = new Set(["post", "send", "upload", "push", "publish", "submit"]);
+/** Words of names that are written in capitals. */
+const CAPITALS = new Set(["sql", "url", "api", "csv", "pdf", "dns", "ssh", "http"]);
 const PERIODS = new Set(["days", "hours"]);
 
 /** The question in one sentence: the author's own, or one made of the tool's name and what it is about. */
@@ -67,10 +74,12 @@ function isForPrograms({ hint, tool }: Pick<Confirmation, "hint" | "tool">): boo
   return hint.trim() === "" || hint === `Approve execution of tool ${tool}?` || TO_PROGRAMS.test(hint);
 }
 
-function sentence({ tool, args }: Confirmation): readonly Piece[] {
-  const { amount, target } = headline(args);
+function sentence({ tool, args, originalArgs, status }: Confirmation): readonly Piece[] {
+  // What was asked. Once it is decided, what an approver changed stands apart, under their name.
+  const { amount, target } = headline(status === "requested" ? args : (originalArgs ?? args));
   const words = wordsOf(tool);
-  const verb = `${words.join(" ").charAt(0).toUpperCase()}${words.join(" ").slice(1)}`;
+  const said = words.map((word) => (CAPITALS.has(word) ? word.toUpperCase() : word)).join(" ");
+  const verb = `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
   return [us(verb), ...amountPieces(amount), ...targetPieces(target, words), us("?")];
 }
 
@@ -83,8 +92,13 @@ function amountPieces(amount: Fact | undefined): readonly Piece[] {
 function targetPieces(target: Fact | undefined, verb: readonly string[]): readonly Piece[] {
   if (target === undefined) return [];
   const name = lastWord(target.name);
-  const before = verb.includes(name) ? undefined : BEFORE[name];
+  const before = name === "url" ? beforeAddress(verb) : verb.includes(name) ? undefined : BEFORE[name];
   return [...(before === undefined ? [] : [us(before)]), model(target.text)];
+}
+
+function beforeAddress([first = ""]: readonly string[]): string | undefined {
+  if (TAKES.has(first)) return "from";
+  return BRINGS.has(first) ? "to" : undefined;
 }
 
 function ours(pieces: readonly Piece[]): Question {

@@ -131,7 +131,8 @@ function faultOf(state: FormState | undefined, what: string): string | undefined
   if (state === undefined || state.result.ok) return undefined;
   const [[name, said] = ["", ""]] = Object.entries(state.result.faults);
   if (state.form.fields.length === 0) return said;
-  return `The ${what} ${name === "" ? "is" : `“${name}” is`} not complete.`;
+  const label = state.form.fields.find((field) => field.name === name)?.label ?? name;
+  return `The ${what} ${label === "" ? "is" : `“${label}” is`} not complete.`;
 }
 
 function sameMembers(left: JsonObject, right: JsonObject): boolean {
