@@ -416,3 +416,20 @@ test("lines that were removed from the file are told to whoever publishes next",
   expect(warnings).toEqual([expect.stringContaining("does not end with receipt 3") as string]);
   expect(faultsOf(await check(engine))).toContain("receipts 2 to 3 before it are missing");
 });
+
+test("a receipt that somebody changed in the ledger before it was sent is not sent", async () => {
+  const engine = await published();
+  const refuse = { name: "worm", keep: async () => ({ ok: false, reason: "not now" }) as const };
+  expect(await publishReceipts(partsOf(engine), { targets: [refuse] })).toMatchObject({ failed: 1 });
+  tamper(
+    "update items set value = replace(value, '\"commits\":3', '\"commits\":9') where kind = 'receipt-target'",
+  );
+  await publish(engine);
+  expect(receipts().map(({ number, commits }) => [number, commits])).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [4, 3],
+  ]);
+  expect(faultsOf(await check(engine))).toBe("");
+});

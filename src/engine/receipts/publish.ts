@@ -3,9 +3,9 @@ import { ledgerId } from "../archives/index.ts";
 import { headText, seal, toAuditParts } from "../audit/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { RunLease } from "../retention/index.ts";
-import { type Receipt, signReceipt } from "./format.ts";
+import { type Receipt, signedText, signReceipt } from "./format.ts";
 import { type KnownPlace, type Place, readPlace, writePlace } from "./place.ts";
-import { type SigningKey, signingKey } from "./signing-key.ts";
+import { isSignedWith, type SigningKey, signingKey } from "./signing-key.ts";
 
 /** What became of a receipt. */
 export type Kept =
@@ -122,17 +122,25 @@ class Publisher {
   }
 
   async #serve(target: ReceiptTarget): Promise<void> {
-    const { items } = this.#parts.ledger;
-    let known = await readPlace(items, target.name);
+    let known = await this.#read(target);
     // What was begun comes first: the series has no gaps.
     if (known.place.pending !== undefined) {
       if (!mayRetry(known.place, this.#parts.ledger.now, this.#options.everyMs)) return;
       if (!(await this.#send(target, known))) return;
-      known = await readPlace(items, target.name);
+      known = await this.#read(target);
     }
     if (!isDue(known.place, this.#parts.ledger.now, this.#options.everyMs)) return;
     const made = await this.#make(target, known);
     if (made !== undefined) await this.#send(target, made);
+  }
+
+  /** What stands there as a receipt and was not signed with the secret is not sent. */
+  async #read({ name }: ReceiptTarget): Promise<KnownPlace> {
+    const { place, version } = await readPlace(this.#parts.ledger.items, name);
+    const { pending, ...rest } = place;
+    if (pending === undefined || isSignedWith(this.#key.key, signedText(pending), pending.signature))
+      return { place, version };
+    return { place: rest, version };
   }
 
   /** Undefined: another process was first. */
