@@ -1,10 +1,10 @@
-import { request as send } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../src/engine/index.ts";
 import { SCOPES, Tokens } from "../../src/http/index.ts";
 import { createLedger } from "../../src/index.ts";
+import { type HostAnswer, portIn, sendTo } from "../support/http/send-to.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import { prepareLedger, type Scene, type Sent } from "./attacked-server.ts";
 import { ROUTES } from "./http-routes.ts";
@@ -31,11 +31,6 @@ const SERVE =
   `serve agents --port 0 --json --auth tokens --trust-proxy 1 --registry sqlite:countersign-tenants.db --tenants settings
   --public-url https://{tenant}.example.test`.split(/\s+/);
 const PATIENT = { timeout: 120_000 };
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
 
 interface Tenant extends Scene {
   readonly host: string;
@@ -80,10 +75,10 @@ async function serve() {
   const [mine, theirs] = [await prepareTenant(folder, "mine"), await prepareTenant(folder, "theirs")];
   const server = folder.start(SERVE);
   const printed = await server.until(/\{"url".*\n/);
-  const [, port = ""] = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(printed) ?? [];
+  const port = portIn(printed);
   let sentSoFar = 0;
-  const ask = (sent: Sent, credentials: Readonly<Record<string, string>>): Promise<Answer> =>
-    sendTo(Number(port), {
+  const ask = (sent: Sent, credentials: Readonly<Record<string, string>>): Promise<HostAnswer> =>
+    sendTo(port, {
       ...sent,
       headers: {
         ...sent.headers,
@@ -94,26 +89,6 @@ async function serve() {
       },
     });
   return { folder, mine, theirs, ask };
-}
-
-/** Not `fetch`, which sets the host itself. The first bytes are enough of a stream. */
-function sendTo(port: number, { method, path, body, headers = {} }: Sent): Promise<Answer> {
-  const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-  const json = text === undefined ? {} : { "content-type": "application/json" };
-  return new Promise((resolve, reject) => {
-    const sent = send({ port, host: "127.0.0.1", method, path, headers: { ...json, ...headers } });
-    sent.once("error", reject);
-    sent.once("response", (answer) => {
-      const parts: string[] = [];
-      const finish = (): void => resolve({ status: answer.statusCode ?? 0, text: parts.join("") });
-      answer.setEncoding("utf8").on("data", (part: string) => {
-        parts.push(part);
-        if (answer.headers["content-type"]?.startsWith("text/event-stream") === true) answer.destroy();
-      });
-      answer.once("close", finish);
-    });
-    sent.end(text);
-  });
 }
 
 function bearer(token: string): Readonly<Record<string, string>> {

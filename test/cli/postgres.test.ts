@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { portIn, sendTo } from "../support/http/send-to.ts";
 import { PgBouncer } from "../support/postgres/pgbouncer.ts";
 import { databaseName, execute, PostgresServer } from "../support/postgres/server.ts";
 import { type Folder, makeFolder, type Started } from "../support/processes/command-line.ts";
@@ -115,3 +116,47 @@ test(
   },
   LONG_MS,
 );
+
+test(
+  "tenants in schemas of one database are created, served, checked, suspended and erased by commands",
+  async () => {
+    const folder = makeServed();
+    const { password, ...place } = splitPassword(await createDatabase());
+    const env = { PGPASSWORD: password, COUNTERSIGN_REGISTRY: place.url };
+    const run = (...args: readonly string[]) => folder.run(args, env);
+    const ledgerOf = (name: string): string => `${place.url}?schema=countersign_${name}&pool=2`;
+    for (const name of ["acme", "globex"])
+      expect(run("tenants", "create", name, "--ledger", ledgerOf(name))).toMatchObject({ code: 0 });
+    const findings = run("doctor", "--db", ledgerOf("acme"));
+    expect(findings.stdout).toMatch(/schema +version \d+ \(newest\)/);
+    expect(run("doctor", "--db", ledgerOf("initech")).stdout).toContain("no ledger at this URL");
+    expect(run("migrate", "--db", ledgerOf("acme")).stdout).toContain("Nothing to do");
+    const started = folder.start(
+      ["serve", "agents", "--port", "0", "--json", "--public-url", "http://{tenant}.localhost"],
+      env,
+    );
+    const port = portIn(await started.until(/\{"url".*\n/));
+    const ask = (tenant: string, path: string, body?: object) =>
+      sendTo(port, { path, body, headers: { host: `${tenant}.localhost` } });
+    const call = { app: "shop", tool: "refund", args: {}, key: "k1", requireConfirmation: true };
+    expect((await ask("acme", "/v1/calls", call)).status).toBe(200);
+    expect((await ask("acme", "/v1/calls/k1")).text).toContain('"pending"');
+    expect((await ask("globex", "/v1/calls/k1")).status).toBe(404);
+    expect(run("tenants", "suspend", "acme").code).toBe(0);
+    await expect.poll(async () => (await ask("acme", "/v1/me")).status, { timeout: 10_000 }).toBe(403);
+    expect(run("tenants", "erase", "acme", "--confirm", "acme").code).toBe(0);
+    await expect.poll(async () => (await ask("acme", "/v1/me")).status, { timeout: 10_000 }).toBe(404);
+    expect((await ask("globex", "/v1/me")).status).toBe(200);
+    expect(run("audit", "verify", "--db", ledgerOf("globex")).code).toBe(0);
+    started.signal("SIGTERM");
+    expect(await started.ended()).toMatchObject({ code: 0 });
+  },
+  2 * LONG_MS,
+);
+
+function splitPassword(url: string): { readonly url: string; readonly password: string } {
+  const parsed = new URL(url);
+  const { password } = parsed;
+  parsed.password = "";
+  return { url: parsed.href, password };
+}

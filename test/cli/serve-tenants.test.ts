@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
-import { request as send } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type HostAnswer, portIn, sendTo } from "../support/http/send-to.ts";
 import { type Folder, makeFolder, type Ran, type Started } from "../support/processes/command-line.ts";
 import { writePayer } from "./payer.ts";
 
@@ -11,9 +11,7 @@ const PUBLIC = ["--public-url", "http://{tenant}.localhost"];
 const SERVE = ["serve", "agents", "--port", "0", "--json", ...REGISTRY];
 const NEVER = "rules: [{ id: never, match: { tool: pay }, then: deny, reason: Nobody pays here. }]\n";
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
+interface Answer extends HostAnswer {
   readonly json: unknown;
 }
 
@@ -32,31 +30,15 @@ async function serve(
   writePayer(folder);
   const server = folder.start([...SERVE, ...PUBLIC, ...args], env);
   const printed = await server.until(/\{"url".*\n/);
-  const [, port = ""] = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(printed) ?? [];
-  const ask: Ask = (tenant, path, body) => askAt(Number(port), `${tenant}.localhost`, { path, body });
+  const port = portIn(printed);
+  const ask: Ask = async (tenant, path, body) => {
+    const answer = await sendTo(port, { path, body, headers: { host: `${tenant}.localhost` } });
+    return {
+      ...answer,
+      json: answer.text.startsWith("{") || answer.text.startsWith("[") ? JSON.parse(answer.text) : undefined,
+    };
+  };
   return { server, ask };
-}
-
-/** Not `fetch`, which sets the host itself. */
-function askAt(
-  port: number,
-  host: string,
-  { path, body }: { readonly path: string; readonly body: object | undefined },
-): Promise<Answer> {
-  const method = body === undefined ? "GET" : "POST";
-  const headers = { host, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-  return new Promise((resolve, reject) => {
-    const sent = send({ port, host: "127.0.0.1", method, path, headers }, (answer) => {
-      let text = "";
-      answer.setEncoding("utf8").on("data", (part: string) => (text += part));
-      answer.once("end", () => {
-        const isJson = answer.headers["content-type"]?.includes("json") === true;
-        resolve({ status: answer.statusCode ?? 0, text, json: isJson ? JSON.parse(text) : undefined });
-      });
-    });
-    sent.once("error", reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }
 
 /** Asks the agent of a tenant to pay. */

@@ -41,7 +41,7 @@ function absent(url: string, file: string | undefined): Finding {
   const advice = "`countersign serve`, `demo` and `migrate` create it.";
   if (file !== undefined) return warn("ledger", `${file} does not exist yet.`, advice);
   if (isPersistent(url))
-    return warn("ledger", "This database has no ledger yet.", "Create it with `countersign migrate`.");
+    return warn("ledger", "There is no ledger at this URL yet.", "Create it with `countersign migrate`.");
   return warn(
     "ledger",
     "The ledger is in memory and is lost when the process ends.",
