@@ -43,9 +43,8 @@ export class CallerCalls {
    * waits for its end. If the tool has changed since people were asked, they are asked again.
    */
   async run(request: CallRequest, body: CallerBody, wait: WaitOptions = {}): Promise<CallerOutcome> {
-    const proposal = toProposal(request);
-    const proposed = await propose(this.#parts, proposal);
-    return callerOutcome(await runHere(this.#parts, proposed, { proposal, body, wait }));
+    const proposed = await propose(this.#parts, toProposal(request));
+    return callerOutcome(await runHere(this.#parts, proposed, { body, wait }));
   }
 
   /** The call as it is now. Throws `unknown-call`. */

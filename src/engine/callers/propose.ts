@@ -65,8 +65,9 @@ interface Sent {
   readonly digest: string;
 }
 
-/** A call that was asked for. */
+/** A call that was asked for, with its tool as the caller has it. */
 export interface ProposedCall extends StoredCallerCall {
+  readonly tool: GatedTool;
   /** What the ledger said, if it was there before; otherwise this process has just stored it. */
   readonly snapshot?: Snapshot;
 }
@@ -156,7 +157,8 @@ function knownIn(
   const { call: known } = snapshot ?? {};
   if (snapshot === undefined || known === undefined) return undefined;
   const { key, tool } = call.proposal;
-  if (known.tool === tool && isSame(parts, known, call)) return { ...snapshot, call: known, snapshot };
+  if (known.tool === tool && isSame(parts, known, call))
+    return { ...snapshot, call: known, snapshot, tool: call.tool };
   const what = known.tool === tool ? `${tool} with different arguments` : known.tool;
   throw new CountersignError("key-reused", `The key "${key}" was already used for ${what}.`, {
     details: { field: "key", hint: "Use a new key for a new call." },
@@ -224,7 +226,7 @@ async function open(
   if (binding !== undefined) writeCallKey(draft, binding);
   const opened = await openAs(parts, draft, { input, snapshot, plan, reserved });
   const { id } = input.session;
-  return { draft, reserved, value: { ...throughJson(opened), session: { id } } };
+  return { draft, reserved, value: { ...throughJson(opened), session: { id }, tool: input.tool } };
 }
 
 /** As it is stored. */

@@ -13,8 +13,6 @@ import type { LiveTool } from "../host.ts";
 import { type Snapshot, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { StoredCallerCall } from "./caller-outcome.ts";
-import { proposedTool } from "./caller-tool.ts";
-import type { Proposal } from "./proposal.ts";
 import type { ProposedCall } from "./propose.ts";
 import { readCallerCall } from "./read.ts";
 
@@ -32,15 +30,11 @@ const MOST_CLAIMS = 3;
 export async function runHere(
   parts: EngineParts,
   proposed: ProposedCall,
-  {
-    proposal,
-    body,
-    wait,
-  }: { readonly proposal: Proposal; readonly body: CallerBody; readonly wait: WaitOptions },
+  { body, wait }: { readonly body: CallerBody; readonly wait: WaitOptions },
 ): Promise<StoredCallerCall> {
   const { id } = proposed.call;
   const tool = toLiveTool(
-    { rules: rulesAt(parts, "api"), tool: proposedTool(proposal) },
+    { rules: rulesAt(parts, "api"), tool: proposed.tool },
     { run: (call, context) => body(copyJson(call.args), context) },
   );
   let stored: StoredCallerCall = proposed;
