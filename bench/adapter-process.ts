@@ -7,7 +7,12 @@ import { Agent, type Model, Runner, tool } from "../src/index.ts";
 import type { JsonObject } from "../src/protocol/index.ts";
 import { createLedger } from "../src/stores/index.ts";
 import { ALONE } from "../test/adapters/alone/index.ts";
-import type { AdapterSubject, ModelCall, World } from "../test/adapters/contract/subject.ts";
+import {
+  type AdapterSubject,
+  type ModelCall,
+  PAY_RULE,
+  type World,
+} from "../test/adapters/contract/subject.ts";
 import { SUBJECTS } from "../test/adapters/subjects/index.ts";
 import { peerSubject } from "../test/adapters/subjects/peers.ts";
 
@@ -22,7 +27,7 @@ export interface Sample {
   readonly runner: Took;
   readonly alone: Took;
   readonly gated: Took;
-  /** A call of a tool without a gate, in an agent without an adapter, and in one with it. */
+  /** A call of a tool without a gate, which was not given to the adapter, and which was. */
   readonly plain: Took;
   readonly ungated: Took;
 }
@@ -31,7 +36,7 @@ const ROUNDS = 9;
 /** These compile. */
 const FIRST_ROUNDS = 6;
 const CYCLES = 20;
-const TURNS = 4;
+const TURNS = 10;
 const CALLS = 25;
 const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
 const PAY: ModelCall = { id: "c1", tool: "pay", args: { amount: 40 } };
@@ -53,8 +58,7 @@ for (let round = -FIRST_ROUNDS; round < ROUNDS; round += 1) {
     runner: await take(CYCLES, runnerCycle),
     alone: await take(CYCLES, () => cycle(alone)),
     gated: await take(CYCLES, () => cycle(gated)),
-    plain: ofOne(await take(TURNS, () => notes(alone))),
-    ungated: ofOne(await take(TURNS, () => notes(gated))),
+    ...(await takeInTurn()),
   };
   if (round >= 0) samples.push(sample);
 }
@@ -76,9 +80,16 @@ async function take(times: number, work: () => Promise<void>): Promise<Took> {
   return { cpu: (user + system) / times, wall };
 }
 
-/** Of one call of the turn. */
-function ofOne({ cpu, wall }: Took): Took {
-  return { cpu: cpu / CALLS, wall: wall / CALLS };
+/** Calls without a gate, of one call each: a turn outside of the adapter, then one inside of it, and so on. */
+async function takeInTurn(): Promise<Pick<Sample, "plain" | "ungated">> {
+  const took = { plain: { cpu: 0, wall: 0 }, ungated: { cpu: 0, wall: 0 } };
+  for (let turn = 0; turn < TURNS; turn += 1)
+    for (const which of ["plain", "ungated"] as const) {
+      const { cpu, wall } = await take(1, () => notes(which === "plain"));
+      took[which].cpu += cpu / CALLS / TURNS;
+      took[which].wall += wall / CALLS / TURNS;
+    }
+  return took;
 }
 
 /** Beside the results and not in the system's temporary folder, which may be in memory, where a sync is free. */
@@ -102,8 +113,10 @@ async function cycle(subject: AdapterSubject): Promise<void> {
   if (done.status !== "done" || paid !== before + 1) throw new Error(`${name} ran ${paid - before} times.`);
 }
 
-async function notes(subject: AdapterSubject): Promise<void> {
-  const { told } = await subject.open(newWorld()).send(NOTES);
+async function notes(outside: boolean): Promise<void> {
+  const world = newWorld();
+  const host = gated.open(outside ? { ...world, noteOutside: true } : world);
+  const { told } = await host.send(NOTES);
   if (Object.keys(told).length !== CALLS) throw new Error(`${name} answered ${Object.keys(told).length}.`);
 }
 
@@ -135,7 +148,11 @@ async function newRunner(): Promise<Runner> {
     name: "pay",
     description: "Pays an amount.",
     parameters: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] },
-    requireConfirmation: true,
+    // The same rule as the adapters have.
+    requireConfirmation: PAY_RULE.requireConfirmation,
+    confirmationHint: PAY_RULE.hint,
+    approvers: PAY_RULE.approvers,
+    amendable: PAY_RULE.amendable,
     execute: async ({ amount = null }: JsonObject) => {
       paid += 1;
       return { paid: amount };

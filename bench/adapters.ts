@@ -15,6 +15,8 @@ const PAGE = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 const MARKED = /<!-- adapters -->\n[\s\S]*?<!-- \/adapters -->/;
 const MAX_UNGATED_US = 20;
 const MAX_CYCLE = 1.3;
+/** What the gate may add to a framework, in cycles of our own Runner. */
+const MAX_ADDED = 1;
 const STORES = ["memory", "sqlite"] as const;
 const OWN = ["ai-sdk", "langchain", "openai-agents"];
 /** Each of its runs starts a program, which takes a second: what the gate adds cannot be seen beside it. */
@@ -71,7 +73,7 @@ function samplesOf(name: string, store: Store): readonly Sample[] {
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "[]") as readonly Sample[];
 }
 
-/** Far below zero, the two programs differ in more than the adapter, or the machine was too busy. */
+/** Far below zero, the machine was too busy: the two programs differ only in the adapter. */
 function ungatedVerdict(ungated: number): Verdict {
   if (ungated < -MAX_UNGATED_US) return "not shown";
   return ungated < MAX_UNGATED_US ? "met" : "missed";
@@ -101,8 +103,13 @@ function rowOf(
     ungatedVerdict(ungated),
   );
   report.goal(
+    `${name}, ${store}: the gate adds at most the CPU of a whole cycle of our Runner`,
+    added.toFixed(2),
+    added <= MAX_ADDED ? "met" : "missed",
+  );
+  report.goal(
     `${name}, ${store}: a gated cycle takes at most ${MAX_CYCLE} times the CPU of our Runner's`,
-    `${cycle.toFixed(2)}; what the gate adds to the framework: ${added.toFixed(2)}`,
+    `${cycle.toFixed(2)}; the framework alone: ${alone.toFixed(2)}`,
     cycle <= MAX_CYCLE ? "met" : "missed",
   );
   const total = median(samples.map(({ gated }) => gated.cpu / 1_000));

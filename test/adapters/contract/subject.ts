@@ -44,6 +44,8 @@ export interface World {
   readonly expiresInMs?: number;
   /** Without `order` and `transfer`: to compare with a framework alone, which has `pay` and `note`. */
   readonly few?: true;
+  /** With `few`: `note` is not given to the adapter, to see what it costs there. */
+  readonly noteOutside?: true;
   pay(args: JsonObject): Promise<JsonObject>;
 }
 

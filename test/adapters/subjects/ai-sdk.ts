@@ -61,10 +61,14 @@ class AiSdkHost implements AdapterHost {
   }
 
   #gate(): GatedTools<ToolSet> {
-    const { engine, app, thread, expiresInMs, few } = this.#world;
+    const { engine, app, thread, expiresInMs, few, noteOutside } = this.#world;
     const pay = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
     const rules = few === true ? { pay } : { pay, order: ORDER_RULE, transfer: ORDER_RULE };
-    return gateTools<ToolSet>({ engine, app, thread, tools: toolsOf(this.#world), rules });
+    const all = toolsOf(this.#world);
+    const { note: _outside, ...others } = all;
+    const tools = noteOutside === true ? others : all;
+    const gate = gateTools<ToolSet>({ engine, app, thread, tools, rules });
+    return { ...gate, tools: { ...all, ...gate.tools } };
   }
 
   async #generate(messages: ModelMessage[], calls: readonly ModelCall[]): Promise<Progress> {

@@ -71,7 +71,7 @@ class LangChainHost implements AdapterHost {
   }
 
   #agent(calls: readonly ModelCall[], told: Told, checkpointer: MemorySaver) {
-    const { description, expiresInMs, few } = this.#world;
+    const { description, expiresInMs, few, noteOutside } = this.#world;
     const pay = tool((input: unknown) => this.#world.pay(input as JsonObject), {
       name: "pay",
       description,
@@ -93,9 +93,13 @@ class LangChainHost implements AdapterHost {
       schema: { type: "object", properties: {} } as never,
     });
     const rule = { ...PAY_RULE, ...(expiresInMs === undefined ? {} : { expiresInMs }) };
+    const fewTools = (): [typeof pay, typeof note] =>
+      noteOutside === true
+        ? [...this.#gate.tools([pay], { pay: rule }), note]
+        : this.#gate.tools([pay, note], { pay: rule });
     const tools =
       few === true
-        ? this.#gate.tools([pay, note], { pay: rule })
+        ? fewTools()
         : this.#gate.tools([pay, order, transfer, note], {
             pay: rule,
             order: ORDER_RULE,

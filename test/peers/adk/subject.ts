@@ -95,7 +95,7 @@ class AdkHost implements AdapterHost {
   }
 
   #agent(calls: readonly ModelCall[], told: Told): LlmAgent {
-    const { description, expiresInMs, few } = this.#world;
+    const { description, expiresInMs, few, noteOutside } = this.#world;
     const pay = new FunctionTool({
       name: "pay",
       description,
@@ -120,7 +120,9 @@ class AdkHost implements AdapterHost {
       model: new Scripted(calls, told),
       tools:
         few === true
-          ? this.#gate.tools([pay, noteTool()], { pay: rule })
+          ? noteOutside === true
+            ? [...this.#gate.tools([pay], { pay: rule }), noteTool()]
+            : this.#gate.tools([pay, noteTool()], { pay: rule })
           : this.#gate.tools([pay, order, transfer, noteTool()], {
               pay: rule,
               order: ORDER_RULE,

@@ -81,7 +81,7 @@ class MastraHost implements AdapterHost {
   }
 
   #agent(storage: InMemoryStore, calls: readonly ModelCall[], told: Told): Agent {
-    const { description, expiresInMs, few } = this.#world;
+    const { description, expiresInMs, few, noteOutside } = this.#world;
     const pay = createTool({
       id: "pay",
       description,
@@ -108,7 +108,9 @@ class MastraHost implements AdapterHost {
       model: scripted(calls, told),
       tools:
         few === true
-          ? this.#gate.tools({ pay, note: noteTool() }, { pay: rule as never })
+          ? noteOutside === true
+            ? { ...this.#gate.tools({ pay }, { pay: rule as never }), note: noteTool() }
+            : this.#gate.tools({ pay, note: noteTool() }, { pay: rule as never })
           : this.#gate.tools(
               { pay, order, transfer, note: noteTool() },
               { pay: rule as never, order: ORDER_RULE, transfer: ORDER_RULE },
