@@ -6,6 +6,7 @@ import { command, ROOT } from "../../scripts/command.ts";
 import { createDatabase } from "../support/postgres/database.ts";
 import { useResources } from "../support/resources.ts";
 import { adapterContract } from "./contract/cases.ts";
+import { ADAPTER_READS, countedCycle, countedEngine, cycleOf } from "./contract/counted-cycle.ts";
 import { Scene } from "./contract/scene.ts";
 import { PEERS, peerSubject } from "./subjects/peers.ts";
 
@@ -36,6 +37,15 @@ describe.each(peers)("$name", { timeout: TIMEOUT }, ({ name, folder: peer, subje
       await expect(run(scene)).resolves.toBeUndefined();
     });
   });
+
+  // Claude Code asks by a hook as often as it likes.
+  const { [name]: reads } = ADAPTER_READS;
+  test.each(reads === undefined ? [] : [reads])(
+    "reads the call once for each time that the framework asks",
+    async (expected) => {
+      expect(await countedCycle(subject, countedEngine(resources))).toEqual(cycleOf(expected));
+    },
+  );
 
   test("fits the framework's own types", () => {
     const { status, stdout } = command("tsc", ["--noEmit", "-p", `test/peers/${peer}`]);

@@ -26,6 +26,12 @@ async function open(options: Partial<EngineOptions> = {}): Promise<Engine> {
   return new Engine({ ledger: await createLedger("memory:"), ...options });
 }
 
+test("a tool without a rule is the author's own object", () => {
+  const gate = createGate({ engine, app: "shop", identify: ({ threadId }) => ({ thread: threadId }) });
+  const note = createTool({ id: "note", description: "Notes.", execute: async () => "noted" });
+  expect(gate.tools({ pay: payTool(), note }, { pay: true }).note).toBe(note);
+});
+
 const payment = z.object({ amount: z.number().default(1000), currency: z.string().default("EUR") });
 type Payment = z.infer<typeof payment>;
 type More = Partial<Parameters<typeof createTool<"pay", typeof payment>>[0]>;
