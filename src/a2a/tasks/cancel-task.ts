@@ -22,7 +22,13 @@ export async function cancelTask(engine: Engine, view: TaskView, principal: Prin
     );
   }
   const reason = `${principal.id} canceled the task.`;
-  await engine.cancelRun({ session, invocation, reason, errorCode: CANCELLED });
+  // A call may have started since it was looked at.
+  const run = { session, invocation, reason, errorCode: CANCELLED, unlessStarted: true } as const;
+  if (await engine.cancelRun(run)) return;
+  throw refused(
+    "not-cancellable",
+    "A call of the task has just started, or the task has ended. Get the task.",
+  );
 }
 
 function mayHaveRun({ status, lost = 0 }: CallRecord): boolean {

@@ -2,9 +2,11 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "../frames/index.ts";
 import type { CallerOutcome } from "./caller-outcome.ts";
 
-const NOT_STARTED = { so: "run", ran: "run" } as const;
-/** A call that asked while it ran. */
-const STARTED = { so: "finished", ran: "finish; a part of it may have been done" } as const;
+/** What a call did not do: one that asked while it ran had started. */
+function undone(attempt: number): { readonly run: string; readonly ended: string } {
+  if (attempt === 0) return { run: "run", ended: "run" };
+  return { run: "finish; a part of it may have been done", ended: "finished" };
+}
 
 /** What to say about a call, in one sentence or two. */
 export function messageOf({
@@ -13,11 +15,11 @@ export function messageOf({
   error,
   reason,
 }: Pick<CallerOutcome, "status" | "attempt" | "error" | "reason">): string {
-  const why = whyOf(reason);
-  const { so, ran } = attempt === 0 ? NOT_STARTED : STARTED;
+  const why = reason === undefined ? "." : `: ${reason}`;
+  const { run, ended } = undone(attempt);
   switch (status) {
     case "pending":
-      return `The call waits for a person's approval. It has not ${so}.`;
+      return `The call waits for a person's approval. It has not ${ended}.`;
     case "allowed":
       return "The call may run. Claim it first.";
     case "executing":
@@ -29,16 +31,12 @@ export function messageOf({
     case "unknown":
       return "The call started, and its outcome is unknown. A person must settle it. Do not run it again.";
     case "denied":
-      return `The call was denied and did not ${ran}${why}`;
+      return `The call was denied and did not ${run}${why}`;
     case "expired":
-      return `Nobody decided in time. The call did not ${ran}.`;
+      return `Nobody decided in time. The call did not ${run}.`;
     case "cancelled":
-      return `The call was withdrawn and did not ${ran}${why}`;
+      return `The call was withdrawn and did not ${run}${why}`;
   }
-}
-
-function whyOf(reason: string | undefined): string {
-  return reason === undefined ? "." : `: ${reason}`;
 }
 
 /** What a model is told in place of a tool's result, the same through every adapter. `ok`: the tool ran and succeeded. */

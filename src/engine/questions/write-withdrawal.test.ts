@@ -121,3 +121,22 @@ test("the model is told that a call had started which asked while it ran, when i
     error: "tool call was withdrawn before it finished; a part of it may have been done",
   });
 });
+
+test("a run is not stopped as one that did nothing if a call of it has just started", async () => {
+  const fixture = await openEngineFixture();
+  const body = Promise.withResolvers<null>();
+  fixture.app.define("pay", { run: () => body.promise });
+  const [paid, asked] = await fixture.askAll([{ tool: "pay" }, { tool: "look" }]);
+  if (paid === undefined || asked === undefined) throw new Error("nothing was asked");
+  const parts = partsOf(fixture.engine);
+  const run = {
+    session: paid.call.session,
+    invocation: "inv-1",
+    reason: "stop",
+    unlessStarted: true,
+  } as const;
+  await fixture.engine.approve(paid.confirmation.id, { by: ANA });
+  expect(await cancelRun(parts, run)).toBe(false);
+  expect(await fixture.confirmation(asked.confirmation.id)).toMatchObject({ status: "requested" });
+  body.resolve(null);
+});

@@ -1,5 +1,5 @@
 import { type CallStatus, Draft, type FrameRecord, transact } from "../ledger/index.ts";
-import { nextCall } from "../lifecycle/index.ts";
+import { mayHaveRun, nextCall } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { writeWithdrawal } from "../questions/index.ts";
 
@@ -10,6 +10,8 @@ export interface RunToCancel {
   readonly reason: string;
   /** Tell the session that the run was stopped, by an event with this code. */
   readonly errorCode?: string;
+  /** Not if a call of it runs, may have run, or has an unknown outcome: "stopped" would say that it did not happen. */
+  readonly unlessStarted?: true;
 }
 
 /**
@@ -18,12 +20,13 @@ export interface RunToCancel {
  */
 export async function cancelRun(
   parts: EngineParts,
-  { session, invocation, reason, errorCode }: RunToCancel,
+  { session, invocation, reason, errorCode, unlessStarted }: RunToCancel,
 ): Promise<boolean> {
   return transact(parts, { sessionKey: session }, async (snapshot) => {
     const live = await parts.ledger.liveFrames(session);
     const frames = live.filter((frame) => frame.invocation === invocation);
     if (snapshot === undefined || frames.length === 0) return { value: false };
+    if (unlessStarted === true && (await hasStarted(parts, frames))) return { value: false };
     // If a crash undid this, its questions would be open again and could be approved.
     const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
     await writeCancellation(parts, draft, { frames, reason });
@@ -34,6 +37,11 @@ export async function cancelRun(
     draft.journal("run-cancelled", { invocation, reason });
     return { draft, value: true };
   });
+}
+
+async function hasStarted({ ledger }: EngineParts, frames: readonly FrameRecord[]): Promise<boolean> {
+  const calls = await ledger.calls(frames.flatMap(({ calls: ids }) => ids));
+  return calls.some((call) => call.status === "unknown" || mayHaveRun(call));
 }
 
 /**
