@@ -164,10 +164,11 @@ function describeUse({ id, by }: GrantUse): string {
   return `grant ${inert(id)} of ${by.map((name) => inert(name)).join(", ")}`;
 }
 
-function describeLimits({ forMs, count, sum = {}, where = [] }: GrantLimits): string {
+function describeLimits({ scope, forMs, count, sum = {}, where = [] }: GrantLimits): string {
   const sums = Object.entries(sum).map(([argument, most]) => `, ${most} in sum of ${inert(argument)}`);
   const conditions = where.map((condition) => `, only where ${inert(condition)}`);
-  return `for ${exactDuration(forMs)}, ${count} calls${sums.join("")}${conditions.join("")}`;
+  const sessions = scope === "user" ? ", in all sessions of the requester with this agent" : "";
+  return `for ${exactDuration(forMs)}, ${count} calls${sums.join("")}${conditions.join("")}${sessions}`;
 }
 
 function printRun(

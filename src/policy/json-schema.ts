@@ -121,11 +121,16 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
         maxLength: 1000,
         description: "Only for calls of which this is true: a CEL expression over args.",
       },
+      scope: {
+        enum: ["session", "user"],
+        description:
+          "Where the calls may be: in this session, or in all sessions of the same requesters with this agent. Default: session.",
+      },
     },
     ["longest", "count"],
     {
       description:
-        "What an approver may grant beside the approval: further calls of this agent and session that run without asking. Default: nothing. Every rule that asks must allow it.",
+        "What an approver may grant beside the approval: further calls of this agent that run without asking. Default: nothing. Every rule that asks must allow it.",
     },
   ),
   byMail: {

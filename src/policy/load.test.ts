@@ -30,7 +30,7 @@ rules:
     remind: [1h]
     escalate: [{ after: 1h, to: cfo }]
     amendable: [amount]
-    grants: { longest: 1h, count: 20, sum: { arg: amount, most: 500.5 } }
+    grants: { longest: 1h, count: 20, sum: { arg: amount, most: 500.5 }, scope: user }
     byMail: true
     notify: [slack, email]
   - id: no-night
@@ -85,7 +85,7 @@ test("a whole file: every member reaches the verdict", () => {
       escalate: [{ afterMs: 3_600_000, to: { users: ["carl"] }, group: "cfo" }],
       amendable: ["amount"],
       hint: "Pay 5000 to [redacted]?",
-      grants: { forMs: 3_600_000, count: 20, sum: { amount: 500.5 } },
+      grants: { scope: "user", forMs: 3_600_000, count: 20, sum: { amount: 500.5 } },
       byMail: true,
       notify: ["slack", "email"],
     },
@@ -190,6 +190,10 @@ test.each<[string, string]>([
   ],
   [rule("then: confirm", "grants: { longest: 1h }"), "5:13: rule a: grants lacks count"],
   [rule("then: confirm", "grants: { count: 1 }"), "5:13: rule a: grants lacks longest"],
+  [
+    rule("then: confirm", "grants: { longest: 1h, count: 1, scope: agent }"),
+    "5:45: rule a: grants.scope must be one of session, user",
+  ],
   [rule("then: confirm", "grants: { longest: 1h, count: 0 }"), "5:35: rule a: grants.count must be a whole"],
   ...["0", "-5", "1e308", ".nan", ".inf", '"5"', "1234567890.1234567"].map((most): [string, string] => [
     rule("then: confirm", `grants: { longest: 1h, count: 1, sum: { arg: a, most: ${most} } }`),

@@ -1,8 +1,9 @@
 import type { PolicyCall, PolicySource } from "../engine/index.ts";
 import { isJsonObject, type JsonObject } from "../protocol/index.ts";
 import { isScalar, type Members, type Node, type YamlProblem, type YamlSource } from "../yaml/index.ts";
+import { oneOf } from "./one-of.ts";
 import type { PolicyRule } from "./policy-rule.ts";
-import { ANNOTATIONS, oneOf } from "./read-rule.ts";
+import { ANNOTATIONS } from "./read-rule.ts";
 
 export const TEST_MEMBERS = [
   "tool",

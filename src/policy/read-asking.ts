@@ -4,6 +4,7 @@ import { compileArgsCondition } from "./conditions/args-condition.ts";
 import type { Expression } from "./conditions/expression.ts";
 import { readNamed } from "./groups.ts";
 import { flawOfHint } from "./hint.ts";
+import { oneOf } from "./one-of.ts";
 import type { NamedPeople, RuleAsking } from "./policy-rule.ts";
 import type { RuleScope } from "./read-rule.ts";
 
@@ -142,7 +143,7 @@ function readGrants(
   node: Node | undefined,
   what: string,
 ): Pick<RuleAsking, "grants" | "grantsIf"> {
-  const members = node && source.map(node, what, ["longest", "count", "sum", "where"]);
+  const members = node && source.map(node, what, ["longest", "count", "sum", "where", "scope"]);
   if (members === undefined) return {};
   const longest = members.need("longest");
   const forMs = longest && source.duration(longest, `${what}.longest`);
@@ -151,8 +152,12 @@ function readGrants(
   const sum = readSum(source, members.get("sum"), `${what}.sum`);
   const where = readWhere(source, members.get("where"), `${what}.where`);
   if (forMs === undefined || count === undefined || sum === undefined || where === undefined) return {};
+  const scope = oneOf(source, members.get("scope"), `${what}.scope`, ["session", "user"]);
   const { condition, ...conditions } = where;
-  return { grants: { forMs, count, ...sum, ...conditions }, ...defined("grantsIf", condition) };
+  return {
+    grants: { ...defined("scope", scope), forMs, count, ...sum, ...conditions },
+    ...defined("grantsIf", condition),
+  };
 }
 
 type Where = Pick<GrantLimits, "where"> & { readonly condition?: Expression };

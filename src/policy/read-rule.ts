@@ -2,6 +2,7 @@ import type { Approvers } from "../engine/index.ts";
 import { flawOfGlob } from "../protocol/index.ts";
 import { isScalar, isSeq, type Members, type Node, type YamlSource } from "../yaml/index.ts";
 import { compileExpression, type Expression } from "./conditions/expression.ts";
+import { oneOf } from "./one-of.ts";
 import type { PolicyRule, RuleMatch } from "./policy-rule.ts";
 import { readAsking } from "./read-asking.ts";
 
@@ -75,19 +76,6 @@ function readId(source: YamlSource, members: Members): string | undefined {
   const node = members.get("id");
   if (id === undefined || node === undefined || ID.test(id)) return id;
   return source.problem(node, `the id "${id}" must be letters, digits, dots and dashes, at most 80`);
-}
-
-/** One of these words. */
-export function oneOf<Word extends string>(
-  source: YamlSource,
-  node: Node | undefined,
-  what: string,
-  words: readonly Word[],
-): Word | undefined {
-  if (node === undefined) return undefined;
-  const given: unknown = isScalar(node) ? node.value : undefined;
-  const word = words.find((known) => known === given);
-  return word ?? source.problem(node, `${what} must be one of ${words.join(", ")}`);
 }
 
 function readMatch(source: YamlSource, node: Node | undefined, what: string): RuleMatch {

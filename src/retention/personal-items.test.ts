@@ -20,6 +20,10 @@ describe("what goes with a person", () => {
     ["mail-link", { confirmation: "q1", person: "ana" }],
     ["delegation", { from: "ana", to: "ben" }],
     ["delegation", { from: "ben", to: "ana" }],
+    ["shared-grant", { requesters: ["bot", "ana"], approvals: [] }],
+    ["shared-grant", { requesters: ["bot"], approvals: [{ by: { id: "ana" }, person: "p1" }] }],
+    ["shared-grant", { requesters: ["bot"], approvals: [{ by: { id: "a.s" }, person: "ana" }] }],
+    ["shared-grant", { requesters: ["bot"], approvals: [], revoked: { at: 1, by: { id: "ana" } } }],
   ])("a %s that is theirs: %j", (kind, value) => {
     expect(leftOf(kind, value)).toBeNull();
   });
@@ -35,6 +39,7 @@ describe("what goes with a person", () => {
     ["oidc", "login", { principal: { id: "ben", kind: "oidc", roles: ["ana"] } }],
     ["ana", "push-subscription", { person: { id: "ben", roles: ["ana"] } }],
     ["ana", "mail-link", { confirmation: "ana", person: "ben" }],
+    ["ana", "shared-grant", { requesters: ["ben"], approvals: [{ by: { id: "eve" } }], agent: "ana" }],
     ["ana", "delegation", { from: "ben", to: "eve", scope: { app: ["ana"] } }],
     ["sent", "channel-messages", { subject: "q1", shown: 1, to: { room: { state: "sent" } }, failed: {} }],
   ])("of %s: not a %s of somebody else", (user, kind, value) => {

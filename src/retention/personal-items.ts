@@ -22,6 +22,7 @@ export const PERSONAL_ITEMS: readonly PersonalItems[] = [
       ({ to }) => to,
     ),
   },
+  { kind: "shared-grant", without: withoutGrant },
 ];
 
 type Owner = (value: JsonObject) => JsonValue | undefined;
@@ -50,6 +51,21 @@ function withoutRecipient({ value }: StoredItem, { user }: ErasedPerson): JsonVa
     return others.length === messages.length ? [] : [[name, Object.fromEntries(others)] as const];
   });
   return lists.length === 0 ? value : { ...value, ...Object.fromEntries(lists) };
+}
+
+/** It ends: what it rests on, or for whom it is, is not known any more. */
+function withoutGrant({ value }: StoredItem, { user }: ErasedPerson): JsonValue | undefined {
+  const { requesters, approvals, revoked } = objectOf(value);
+  const givers = listOf(approvals).flatMap((approval) => {
+    const { by, person, delegated } = objectOf(approval);
+    return [objectOf(by)["id"], objectOf(by)["onBehalfOf"], person, objectOf(delegated)["from"]];
+  });
+  const named = [...listOf(requesters), ...givers, objectOf(objectOf(revoked)["by"])["id"]];
+  return named.includes(user) ? undefined : value;
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : [];
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

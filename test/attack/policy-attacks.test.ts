@@ -6,6 +6,7 @@ const QUORUM = "src/engine/decisions/quorum.test.ts";
 const DELEGATIONS = "src/engine/delegations/delegations.test.ts";
 const GRANTS = "src/engine/grants/grants.test.ts";
 const FORGED = "src/engine/grants/forged-grants.test.ts";
+const SHARED = "src/engine/grants/shared-grants.test.ts";
 const FILE = "src/policy/load.test.ts";
 const GATE = "src/policy/gate.test.ts";
 const CONDITIONS = "src/policy/conditions/expression.test.ts";
@@ -97,7 +98,23 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
     [GRANTS, '"a changed tool"'],
     [GRANTS, '"another requester"'],
   ],
-  "a grant used in another session": [[GRANTS, "another session, or another tool"]],
+  "a grant used in another session": [
+    [GRANTS, "another session, or another tool"],
+    [SHARED, "an approver who names no scope grants for the session"],
+    [SHARED, "nobody may grant further than the rules allow, or somewhere else"],
+  ],
+  "a grant for all sessions used in another app, for another tool or for somebody else": [
+    [SHARED, "another app, another tool, or somebody else with the same agent"],
+    [SHARED, "calls after the rules narrowed it to sessions"],
+  ],
+  "a grant for all sessions lets run what a person is asked about in another session": [
+    [SHARED, "on which a person has to decide, in another session"],
+  ],
+  "a grant for all sessions that was copied, prolonged or refilled in the database": [
+    [FORGED, "is none with a later expiry"],
+    [FORGED, "is none with its value from before a use"],
+    [FORGED, "is not kept by a copy under another id, nor by one in a document"],
+  ],
   "a grant that was made or refilled in the database": [
     [FORGED, "a grant with %s is not used"],
     [FORGED, "a call that a grant let run does not start if the grant was changed since"],
@@ -108,6 +125,8 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
   "a revocation raced by uses": [
     [GRANTS, "of sixteen uses and a revocation at once, no use is after the revocation"],
     [GRANTS, "a call that was allowed and has not started does not start"],
+    [SHARED, "what is revoked between the look and the commit does not start"],
+    ["test/race/grants.test.ts", "of uses in sessions of their own on three processes and a revocation"],
   ],
   "a crash after a use": [
     ["src/engine/grants/crash.test.ts", "a process dies %s the commit that uses a grant"],

@@ -18,6 +18,11 @@ const mayGrant: Policy = ({ tool }) =>
       }
     : undefined;
 
+const mayGrantAll: Policy = ({ tool }) =>
+  tool === "reimburse"
+    ? { outcome: "confirm", reason: "payments", grants: { scope: "user", forMs: 3_600_000, count: 20 } }
+    : undefined;
+
 const TEA = { name: "reimburse", args: { amount: 7, purpose: "tea" } };
 
 test("a grant is given beside the approval, says exactly what it grants, and is revoked on its page", async () => {
@@ -69,4 +74,35 @@ test("where the rules allow no grant, there is none to give", async () => {
   await toEnd();
   await button(/^Approve/).waitFor();
   expect(await button("Approve and grant…").count()).toBe(0);
+});
+
+test("a grant is for all sessions only if the approver chooses that, and is told so before and after", async () => {
+  const inboxServer = await startInboxServer(resources, { policy: mayGrantAll });
+  const [id = ""] = await inboxServer.ask("ana", TEA);
+  const { page, open, toEnd, button, sendNow } = await openInbox(resources, {
+    newPage,
+    url: inboxServer.url,
+  });
+  await open(id);
+  await toEnd();
+  await button("Approve and grant…").click();
+  const dialog = page.getByRole("dialog", { name: "Approve and grant" });
+  const sentence = dialog.locator(".grant-sentence");
+  expect(await sentence.innerText()).toMatch(/by the agent assistant in the session \S+ run without asking/);
+  await dialog.getByRole("combobox").first().selectOption("user");
+  expect(await sentence.innerText()).toContain(
+    "by the agent assistant in any session for ana run without asking",
+  );
+  const faults = await lookAt(page, { state: "grant-for-all-sessions" });
+  expect(faults).toEqual([]);
+  await dialog.getByRole("button", { name: "Approve and grant" }).click();
+  await sendNow();
+  await expect
+    .poll(async () => (await inboxServer.look(id)).decision?.grant)
+    .toEqual({ scope: "user", forMs: 3_600_000, count: 20 });
+  await page.goto(`${inboxServer.url}/#/grants`);
+  const item = page.getByRole("listitem").filter({ hasText: "reimburse" });
+  await item.waitFor();
+  expect(await item.innerText()).toMatch(/1 hour · 20 calls · all sessions/);
+  expect(await item.innerText()).toMatch(/all sessions, given in/);
 });

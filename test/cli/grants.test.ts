@@ -8,6 +8,12 @@ const mayGrant: Policy = () => ({
   grants: { forMs: 5_400_000, count: 3, sum: { amount: 100 } },
 });
 
+const mayGrantAll: Policy = () => ({
+  outcome: "confirm",
+  reason: "payments",
+  grants: { scope: "user", forMs: 5_400_000, count: 3 },
+});
+
 const by = toPrincipal({ id: "rita", kind: "token", authenticated: true, scopes: ["propose"] });
 const call = { by, app: "shop", tool: "pay\u001b[2J", thread: "t1", args: { amount: 5 } };
 
@@ -60,4 +66,27 @@ test("`approve --grant` grants what `show` says may be granted, and nothing more
   expect(tooMuch.stderr).toContain("[grant-refused]");
   expect(folder.run(["approve", id, "--grant", '{"count":1}']).code).toBe(0);
   expect(folder.json(["grants", "list"])).toMatchObject({ items: [{ limits: { count: 1 } }] });
+});
+
+test("`show` says that a grant may be for all sessions, and `grants list` that one is", async () => {
+  const folder = makeFolder();
+  const ask = (key: string) =>
+    folder.withEngine(
+      (engine) => engine.callers.propose({ ...call, key, thread: key, requireConfirmation: false }),
+      mayGrantAll,
+    );
+  const id = (await ask("first")).confirmation?.id ?? "";
+  const shown = folder.run(["show", id]).stdout.replaceAll(/\s+/g, " ");
+  expect(shown).toContain("may grant for 90m, 3 calls, in all sessions of the requester with this agent");
+  expect(folder.run(["approve", id, "--grant", '{"scope":"user"}']).code).toBe(0);
+  const used = await ask("second");
+  expect(used).toMatchObject({ status: "allowed" });
+  const listed = folder.run(["grants", "list"]).stdout.replaceAll(/\s+/g, " ");
+  expect(listed).toContain("shop, all sessions, given in first, for rita");
+  const { items } = folder.json(["grants", "list"]) as { readonly items: readonly { readonly id: string }[] };
+  const [grant] = items;
+  expect(grant).toMatchObject({ uses: 1, limits: { scope: "user" } });
+  expect(folder.run(["grants", "revoke", grant?.id ?? ""]).code).toBe(0);
+  expect(folder.run(["grants", "list"]).stdout).toBe("There are no grants.\n");
+  expect(await ask("third")).toMatchObject({ status: "pending" });
 });

@@ -13,6 +13,7 @@ export interface RightsStrike {
 
 export interface RightsOptions {
   readonly url: string;
+  readonly scope: "session" | "user";
   readonly strike?: RightsStrike;
 }
 
@@ -27,14 +28,13 @@ export const GRANTED = 3;
 const LEASE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const BOT = toPrincipal({ id: "bot", kind: "token", authenticated: true, scopes: ["propose"] });
-const CALL = { by: BOT, app: "shop", tool: "pay", thread: "t1", args: { amount: 1 } } as const;
-const GRANT = { count: GRANTED } as const;
+const CALL = { by: BOT, app: "shop", tool: "pay", args: { amount: 1 } } as const;
 
 const askTwo: Policy = () => ({
   outcome: "confirm",
   reason: "payments",
   requirements: [{ from: { users: ["ana", "bob"] }, count: 2 }],
-  grants: { forMs: DAY_MS, count: GRANTED, sum: { amount: 100 } },
+  grants: { scope: "user", forMs: DAY_MS, count: GRANTED, sum: { amount: 100 } },
 });
 
 function person(id: string): Principal {
@@ -48,9 +48,11 @@ function person(id: string): Principal {
 class Rights {
   readonly #ledger: Ledger;
   readonly #engine: Engine;
+  readonly #scope: RightsOptions["scope"];
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, scope: RightsOptions["scope"]) {
     this.#ledger = ledger;
+    this.#scope = scope;
     this.#engine = new Engine({ ledger, policy: askTwo, secret: SECRET });
   }
 
@@ -83,7 +85,8 @@ class Rights {
 
   async #grant(id: string): Promise<void> {
     if (!(await this.#isOpen(id))) return;
-    for (const by of ["ana", "bob"]) await this.#engine.approve(id, { by: person(by), grant: GRANT });
+    const grant = { scope: this.#scope, count: GRANTED };
+    for (const by of ["ana", "bob"]) await this.#engine.approve(id, { by: person(by), grant });
   }
 
   async #isOpen(id: string): Promise<boolean> {
@@ -91,17 +94,23 @@ class Rights {
   }
 
   async #ask(key: string): Promise<string> {
-    const { confirmation } = await this.#engine.callers.propose({ ...CALL, key });
+    const { confirmation } = await this.#engine.callers.propose({ ...CALL, key, thread: this.#thread(key) });
     return confirmation?.id ?? "";
   }
 
   async #pay(key: string): Promise<void> {
-    const { status } = await this.#engine.callers.propose({ ...CALL, key, requireConfirmation: false });
+    const call = { ...CALL, key, thread: this.#thread(key), requireConfirmation: false };
+    const { status } = await this.#engine.callers.propose(call);
     if (status !== "allowed") return;
     const { claim } = await this.#engine.callers.claim({ by: BOT.id, key }, { leaseMs: LEASE_MS });
     if (claim === undefined) return;
     say({ type: "paid", key } as RightsLine);
     await this.#engine.callers.end({ by: BOT.id, key }, claim, { kind: "succeeded", result: null });
+  }
+
+  /** Each payment in a session of its own, where the grant is for all of them. */
+  #thread(key: string): string {
+    return this.#scope === "user" ? key : "t1";
   }
 
   async #revoke(): Promise<void> {
@@ -134,9 +143,9 @@ function deadly(inner: Ledger, strike: RightsStrike | undefined): Ledger {
 
 // The test imports what it shares with the program; only the program has options.
 if (process.argv[2]?.startsWith("{") === true) {
-  const { url, strike } = programOptions() as RightsOptions;
+  const { url, scope, strike } = programOptions() as RightsOptions;
   try {
-    await new Rights(deadly(await createLedger(url), strike)).play();
+    await new Rights(deadly(await createLedger(url), strike), scope).play();
     say({ type: "done" } satisfies RightsLine);
   } catch (error) {
     say({ type: "error", message: describeError(error) } as RightsLine);

@@ -29,27 +29,39 @@ const STRUCK = Object.entries(RECORDS).filter(
   ([kind]) => !onPostgres || isLong || ["delegation-made", "vote-cast", "grant-used"].includes(kind),
 );
 
-const STRIKES: readonly RightsStrike[] = STRUCK.flatMap(([kind, count]) =>
-  Array.from({ length: isLong ? count : 1 }, (_, index) => index + 1).flatMap((n) => [
-    { kind, place: "before" as const, n },
-    { kind, place: "after" as const, n },
-  ]),
+type Struck = RightsStrike & Pick<RightsOptions, "scope">;
+const SCOPES = ["session", "user"] as const;
+
+/** For grants across sessions, only what is about grants. */
+const STRIKES: readonly Struck[] = SCOPES.flatMap((scope) =>
+  STRUCK.filter(([kind]) => scope === "session" || kind.startsWith("grant-")).flatMap(([kind, count]) =>
+    Array.from({ length: isLong ? count : 1 }, (_, index) => index + 1).flatMap((n) => [
+      { scope, kind, place: "before" as const, n },
+      { scope, kind, place: "after" as const, n },
+    ]),
+  ),
 );
 
 /** One ledger, and the processes that work on it one after another. */
 class Shop {
   readonly #resources: Resources;
   readonly #url: string;
+  readonly #scope: RightsOptions["scope"];
   readonly paid: string[] = [];
 
-  constructor(resources: Resources, url: string) {
+  constructor(resources: Resources, { url, scope }: Pick<RightsOptions, "url" | "scope">) {
     this.#resources = resources;
     this.#url = url;
+    this.#scope = scope;
   }
 
   /** Lets a process work until it is done, or killed. */
   async run(strike?: RightsStrike): Promise<"done" | "killed"> {
-    const options: RightsOptions = { url: this.#url, ...(strike === undefined ? {} : { strike }) };
+    const options: RightsOptions = {
+      url: this.#url,
+      scope: this.#scope,
+      ...(strike === undefined ? {} : { strike }),
+    };
     const child = this.#resources.child<RightsLine>(PROGRAM, { args: [JSON.stringify(options)] });
     const errors: string[] = [];
     child.onLine((line) => {
@@ -77,14 +89,14 @@ class Shop {
 
 describe.concurrent("a process that is killed around a commit of a delegation, a vote or a grant", () => {
   test.each(STRIKES)(
-    "$place the record $n of $kind: it is there or not, and the next process does the rest once",
-    async (strike) => {
+    "$place the record $n of $kind, $scope: it is there or not, and the next process does the rest once",
+    async ({ scope, ...strike }) => {
       const resources = new Resources();
       try {
         const url = onPostgres
           ? await createDatabase(resources)
           : `sqlite:${join(await resources.folder(), "ledger.db")}`;
-        const shop = new Shop(resources, url);
+        const shop = new Shop(resources, { url, scope });
         expect(await shop.run(strike)).toBe("killed");
         const { kind, place, n } = strike;
         expect(await shop.count(kind)).toBe(place === "before" ? n - 1 : n);

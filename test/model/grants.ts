@@ -1,11 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { CallerOutcome, Ledger, ManualClock } from "../../src/engine/index.ts";
-import { approver, BOT, Payments, TestPolicy } from "../../src/engine/testing/granting.ts";
+import {
+  approver,
+  BOT,
+  Payments,
+  SCOPES,
+  type Scope,
+  TestPolicy,
+} from "../../src/engine/testing/granting.ts";
 
 const MOST_CENTS = 3_000;
 const LONGEST_MS = 10_000;
 const AGENTS = ["buyer", "seller"] as const;
+const THREADS = ["t1", "t2"] as const;
 /** Amounts that no grant covers. */
 const ODD = [-1, 1e308, "5", null] as const;
 
@@ -13,17 +21,23 @@ const SETTLED = ["succeeded", "failed", "undone"] as const;
 const LEASE_MS = 100;
 
 type Agent = (typeof AGENTS)[number];
+/** Who pays, and in which session. */
+interface Payer {
+  readonly agent: Agent;
+  readonly thread: (typeof THREADS)[number];
+}
 type Step =
-  | { readonly do: "pay"; readonly agent: Agent; readonly cents: number }
-  | { readonly do: "pay-odd"; readonly agent: Agent; readonly amount: (typeof ODD)[number] }
+  | { readonly do: "pay"; readonly payer: Payer; readonly cents: number }
+  | { readonly do: "pay-odd"; readonly payer: Payer; readonly amount: (typeof ODD)[number] }
   | {
       readonly do: "grant";
-      readonly agent: Agent;
+      readonly payer: Payer;
+      readonly scope: Scope;
       readonly count: number;
       readonly cents: number;
       readonly forMs: number;
     }
-  | { readonly do: "deny"; readonly agent: Agent }
+  | { readonly do: "deny"; readonly payer: Payer }
   | { readonly do: "revoke"; readonly which: number }
   /** The process of a call that a grant let run dies in the middle of it. */
   | { readonly do: "lose"; readonly which: number }
@@ -32,21 +46,22 @@ type Step =
   | { readonly do: "restart" }
   | { readonly do: "restore" };
 
-const agent = fc.constantFrom(...AGENTS);
+const payer = fc.record({ agent: fc.constantFrom(...AGENTS), thread: fc.constantFrom(...THREADS) });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("pay"), agent, cents: fc.nat(1_500) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("pay-odd"), agent, amount: fc.constantFrom(...ODD) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("pay"), payer, cents: fc.nat(1_500) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("pay-odd"), payer, amount: fc.constantFrom(...ODD) }) },
   {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant("grant"),
-      agent,
+      payer,
+      scope: fc.constantFrom(...SCOPES),
       count: fc.integer({ min: 1, max: 3 }),
       cents: fc.integer({ min: 1, max: MOST_CENTS }),
       forMs: fc.integer({ min: 1, max: LONGEST_MS }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("deny"), agent }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("deny"), payer }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke"), which: fc.nat(5) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("lose"), which: fc.nat(3) }) },
   {
@@ -61,7 +76,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** What a grant should be: integers, and no store. */
 interface ModelGrant {
   readonly id: string;
-  readonly agent: Agent;
+  readonly payer: Payer;
+  readonly scope: Scope;
   readonly count: number;
   readonly cents: number;
   readonly endsAt: number;
@@ -74,6 +90,7 @@ interface ModelGrant {
 interface ModelCall {
   readonly id: string;
   readonly key: string;
+  readonly payer: Payer;
   readonly cents: number;
   readonly grant: ModelGrant;
   state: "ready" | "unknown" | "ended";
@@ -82,6 +99,11 @@ interface ModelCall {
 function same(what: string, found: unknown, expected: unknown): void {
   if (isDeepStrictEqual(found, expected)) return;
   throw new Error(`${what}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`);
+}
+
+/** May the grant be used in this session? */
+function reaches({ scope, payer: given }: ModelGrant, { thread }: Pick<Payer, "thread">): boolean {
+  return scope === "user" || given.thread === thread;
 }
 
 /** A ledger of its own for one run. */
@@ -108,6 +130,7 @@ class World {
     this.#open = open;
     this.#clock = clock;
     this.#advance = advance;
+    this.#policy.scope = "user";
     this.#policy.grants = { forMs: LONGEST_MS, count: 3, sum: { amount: MOST_CENTS / 100 } };
     this.#shop = this.#payments(ledger);
   }
@@ -119,14 +142,14 @@ class World {
   async take(one: Step): Promise<void> {
     switch (one.do) {
       case "pay":
-        return this.#pay(one.agent, one.cents);
+        return this.#pay(one.payer, one.cents);
       case "pay-odd":
-        await this.#ask(one.agent, one.amount, undefined);
+        await this.#ask(one.payer, one.amount, undefined);
         return;
       case "grant":
         return this.#grant(one);
       case "deny":
-        return this.#deny(one.agent);
+        return this.#deny(one.payer);
       case "revoke": {
         const grant = this.#grants[one.which];
         // One that is over leaves the session when the next one is minted.
@@ -152,20 +175,26 @@ class World {
     }
   }
 
-  /** No grant of the tool outlives the denial of a call, whichever agent asked for it. */
-  async #deny(payer: Agent): Promise<void> {
-    const { confirmation } = await this.#propose(payer, "odd");
+  /** No grant of the tool that may be used in the session outlives the denial of a call, whichever agent asked for it. */
+  async #deny(asker: Payer): Promise<void> {
+    const { confirmation } = await this.#propose(asker, "odd");
     await this.#shop.engine.deny(confirmation?.id ?? "", { by: approver("ana") });
-    for (const grant of this.#grants) grant.revoked = true;
+    for (const grant of this.#grants) if (reaches(grant, asker)) grant.revoked = true;
   }
 
-  #covering(payer: Agent, cents: number): ModelGrant | undefined {
+  #covering({ agent, thread }: Payer, cents: number): ModelGrant | undefined {
     const now = this.#clock.now();
     // A person has still to settle the same call.
-    if (this.#allowed.some((call) => call.cents === cents && call.state === "unknown")) return undefined;
-    return this.#grants.find(
+    const waiting = this.#allowed.filter((call) => call.cents === cents && call.state === "unknown");
+    if (waiting.some((call) => call.payer.thread === thread)) return undefined;
+    // Those of the session come first.
+    const scopes = waiting.length === 0 ? SCOPES : (["session"] as const);
+    const reaching = scopes.flatMap((scope) =>
+      this.#grants.filter((grant) => grant.scope === scope && reaches(grant, { thread })),
+    );
+    return reaching.find(
       (grant) =>
-        grant.agent === payer &&
+        grant.payer.agent === agent &&
         !grant.revoked &&
         grant.endsAt > now &&
         grant.uses < grant.count &&
@@ -173,22 +202,22 @@ class World {
     );
   }
 
-  async #pay(payer: Agent, cents: number): Promise<void> {
-    const grant = this.#covering(payer, cents);
-    const { id, key } = await this.#ask(payer, cents / 100, grant?.id);
+  async #pay(asker: Payer, cents: number): Promise<void> {
+    const grant = this.#covering(asker, cents);
+    const { id, key } = await this.#ask(asker, cents / 100, grant?.id);
     if (grant === undefined) return;
-    this.#allowed.push({ id, key, cents, grant, state: "ready" });
+    this.#allowed.push({ id, key, payer: asker, cents, grant, state: "ready" });
     grant.uses += 1;
     grant.spent += cents;
   }
 
   /** The call runs under exactly this grant; without one, a person is asked. */
   async #ask(
-    payer: Agent,
+    asker: Payer,
     amount: number | string | null,
     expected: string | undefined,
   ): Promise<CallerOutcome> {
-    const call = await this.#propose(payer, amount);
+    const call = await this.#propose(asker, amount);
     const [stored] = await this.#shop.ledger.calls([call.id]);
     same("the grant of the call", stored?.grant?.id, expected);
     same("the call's status", call.status, expected === undefined ? "pending" : "allowed");
@@ -231,21 +260,22 @@ class World {
     return !revoked && endsAt > this.#clock.now();
   }
 
-  #propose(payer: Agent, amount: number | string | null) {
+  #propose(asker: Payer, amount: number | string | null) {
     this.#keys += 1;
-    return this.#shop.pay({ amount }, { agent: payer, key: `k${this.#keys}` });
+    return this.#shop.pay({ amount }, { ...asker, key: `k${this.#keys}` });
   }
 
-  async #grant({ agent: payer, count, cents, forMs }: Extract<Step, { do: "grant" }>): Promise<void> {
+  async #grant({ payer: asker, scope, count, cents, forMs }: Extract<Step, { do: "grant" }>): Promise<void> {
     // One that no grant covers.
-    const { confirmation } = await this.#propose(payer, "odd");
-    const terms = { count, forMs, sum: { amount: cents / 100 } };
+    const { confirmation } = await this.#propose(asker, "odd");
+    const terms = { scope, count, forMs, sum: { amount: cents / 100 } };
     await this.#shop.engine.approve(confirmation?.id ?? "", { by: approver("ana"), grant: terms });
     const minted = (await this.#shop.records("grant-minted")).at(-1);
     const endsAt = this.#clock.now() + forMs;
     this.#grants.push({
       id: minted?.["grant"] as string,
-      agent: payer,
+      payer: asker,
+      scope,
       count,
       cents,
       endsAt,

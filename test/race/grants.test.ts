@@ -15,9 +15,11 @@ const PAYMENTS = 20;
 const MOST_CENTS = 10_000;
 const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
 const resources = useResources();
+type Scope = SpenderOptions["scope"];
+const SCOPES: readonly Scope[] = ["session", "user"];
 
 /** A ledger with one grant in it. */
-async function granted(): Promise<string> {
+async function granted(scope: Scope): Promise<string> {
   const url = onPostgres
     ? await createDatabase(resources)
     : `sqlite:${join(await resources.folder(), "ledger.db")}`;
@@ -27,9 +29,10 @@ async function granted(): Promise<string> {
     by: BOT,
     ...call,
     key: "first",
+    thread: "t1",
     args: { amount: 1 },
   });
-  await engine.approve(confirmation?.id ?? "", { by: ana, grant: {} });
+  await engine.approve(confirmation?.id ?? "", { by: ana, grant: { scope } });
   await engine.close();
   return url;
 }
@@ -96,45 +99,76 @@ function start(options: SpenderOptions, lines: SpenderLine[]): Child<SpenderLine
   return child;
 }
 
-test("calls in parallel on three processes never spend more than was granted, and nearly all of it", async () => {
+test.each(SCOPES)(
+  "calls in parallel on three processes never spend more than was granted, and nearly all of it (%s)",
+  async (scope) => {
+    for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
+      const url = await granted(scope);
+      const lines: SpenderLine[] = [];
+      const children = Array.from({ length: PROCESSES }, (_, index) =>
+        start({ url, name: `p${index}`, scope, cents: payments(round, index) }, lines),
+      );
+      const done = await Promise.all(children.map((child) => child.line("done")));
+      await checkSpent(url, lines);
+      expect(total(done.map(({ refused }) => refused)), "more was wanted than granted").toBeGreaterThan(0);
+      const { grant, used } = await readGrant(url);
+      const left = MOST_CENTS - total(used);
+      expect(grant.uses === grant.limits.count || left < 999, `${left} cents are left`).toBe(true);
+      expect(lines.filter(({ type }) => type === "spent")).toHaveLength(used.length);
+    }
+  },
+);
+
+test.each(SCOPES)(
+  "a process that is killed at any moment leaves a grant that is not overspent, and no payment twice (%s)",
+  async (scope) => {
+    for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
+      const url = await granted(scope);
+      const lines: SpenderLine[] = [];
+      const options = (index: number): SpenderOptions => ({
+        url,
+        name: `p${index}`,
+        scope,
+        cents: payments(round, index),
+      });
+      const lives = Array.from({ length: PROCESSES }, async (_, index) => {
+        const child = start(options(index), lines);
+        // Right after a payment: others of this process are in the middle of their commits.
+        const done = child.line("done").then(() => "done");
+        for (let seen = 0; seen <= (round + index) % 3; seen++)
+          if ((await Promise.race([child.line("spent"), done])) === "done") break;
+        await child.kill();
+        await checkSpent(url, lines);
+        // The same payments again: what was allowed before is not allowed twice.
+        await start(options(index), lines).line("done");
+      });
+      await Promise.all(lives);
+      await checkSpent(url, lines);
+      expect(lines.filter(({ type }) => type === "done")).toHaveLength(PROCESSES);
+    }
+  },
+);
+
+test("of uses in sessions of their own on three processes and a revocation, no use is after it, and no payment starts", async () => {
   for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
-    const url = await granted();
+    const url = await granted("user");
     const lines: SpenderLine[] = [];
     const children = Array.from({ length: PROCESSES }, (_, index) =>
-      start({ url, name: `p${index}`, cents: payments(round, index) }, lines),
+      start({ url, name: `p${index}`, scope: "user", cents: payments(round, index) }, lines),
     );
-    const done = await Promise.all(children.map((child) => child.line("done")));
-    await checkSpent(url, lines);
-    expect(total(done.map(({ refused }) => refused)), "more was wanted than granted").toBeGreaterThan(0);
-    const { grant, used } = await readGrant(url);
-    const left = MOST_CENTS - total(used);
-    expect(grant.uses === grant.limits.count || left < 999, `${left} cents are left`).toBe(true);
-    expect(lines.filter(({ type }) => type === "spent")).toHaveLength(used.length);
-  }
-});
-
-test("a process that is killed at any moment leaves a grant that is not overspent, and no payment twice", async () => {
-  for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
-    const url = await granted();
-    const lines: SpenderLine[] = [];
-    const options = (index: number): SpenderOptions => ({
-      url,
-      name: `p${index}`,
-      cents: payments(round, index),
-    });
-    const lives = Array.from({ length: PROCESSES }, async (_, index) => {
-      const child = start(options(index), lines);
-      // Right after a payment: others of this process are in the middle of their commits.
-      const done = child.line("done").then(() => "done");
-      for (let seen = 0; seen <= (round + index) % 3; seen++)
-        if ((await Promise.race([child.line("spent"), done])) === "done") break;
-      await child.kill();
-      await checkSpent(url, lines);
-      // The same payments again: what was allowed before is not allowed twice.
-      await start(options(index), lines).line("done");
-    });
-    await Promise.all(lives);
-    await checkSpent(url, lines);
-    expect(lines.filter(({ type }) => type === "done")).toHaveLength(PROCESSES);
+    await Promise.all(children.map((child) => child.line("spent")));
+    const { secret } = SPENDER;
+    const engine = new Engine({ ledger: await createLedger(url), policy: spendingPolicy, secret });
+    const { grant } = await readGrant(url);
+    const { uses } = await engine.revokeGrant(grant.id, { by: ana });
+    await Promise.all(children.map((child) => child.line("done")));
+    const records = await engine.ledger.journal.records({ after: 0, limit: 10_000 });
+    const kinds = records.map(({ kind }) => kind);
+    const after = kinds.slice(kinds.indexOf("grant-revoked"));
+    expect(after).not.toContain("grant-used");
+    expect(kinds.filter((kind) => kind === "grant-used")).toHaveLength(uses);
+    // Nothing starts under it, but what it let through before is told of as paid.
+    expect(after).not.toContain("call-started");
+    await engine.close();
   }
 });

@@ -3,10 +3,11 @@ import { CountersignError } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { programOptions, say } from "../support/processes/program.ts";
 
-/** One process that spends what was granted in one session, as fast as it can. */
+/** One process that spends what was granted, as fast as it can: in one session, or in one for each payment. */
 export interface SpenderOptions {
   readonly url: string;
   readonly name: string;
+  readonly scope: "session" | "user";
   /** What it wants to pay, in cents. */
   readonly cents: readonly number[];
 }
@@ -15,21 +16,27 @@ export type SpenderLine =
   | { readonly type: "spent"; readonly key: string; readonly cents: number }
   | { readonly type: "done"; readonly refused: number };
 
-export const SPENDER = { app: "shop", tool: "pay", thread: "t1", secret: "a secret of the race" } as const;
+export const SPENDER = { app: "shop", tool: "pay", secret: "a secret of the race" } as const;
 export const BOT = toPrincipal({ id: "bot", kind: "token", authenticated: true, scopes: ["propose"] });
 
 export const spendingPolicy: Policy = () => ({
   outcome: "confirm",
   reason: "payments",
   approvers: { users: ["ana"] },
-  grants: { forMs: 3_600_000, count: 30, sum: { amount: 100 } },
+  grants: { scope: "user", forMs: 3_600_000, count: 30, sum: { amount: 100 } },
 });
 
 const LEASE_MS = 60_000;
 const AT_ONCE = 6;
 
-async function spend(engine: Engine, key: string, cents: number): Promise<boolean> {
-  const { app, tool, thread } = SPENDER;
+interface Payment {
+  readonly key: string;
+  readonly thread: string;
+  readonly cents: number;
+}
+
+async function spend(engine: Engine, { key, thread, cents }: Payment): Promise<boolean> {
+  const { app, tool } = SPENDER;
   const proposal = {
     by: BOT,
     key,
@@ -48,7 +55,7 @@ async function spend(engine: Engine, key: string, cents: number): Promise<boolea
   return true;
 }
 
-async function run({ url, name, cents }: SpenderOptions): Promise<void> {
+async function run({ url, name, scope, cents: wanted }: SpenderOptions): Promise<void> {
   const { secret } = SPENDER;
   const engine = new Engine({
     ledger: await createLedger(url),
@@ -56,12 +63,15 @@ async function run({ url, name, cents }: SpenderOptions): Promise<void> {
     secret,
     maxOpen: 500,
   });
-  const queue = cents.map((amount, index) => ({ key: `${name}-${index}`, amount }));
+  const queue = wanted.map((cents, index): Payment => {
+    const key = `${name}-${index}`;
+    return { key, cents, thread: scope === "user" ? key : "t1" };
+  });
   let refused = 0;
   const one = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       try {
-        if (!(await spend(engine, next.key, next.amount))) refused += 1;
+        if (!(await spend(engine, next))) refused += 1;
       } catch (error) {
         // The session changed too often, or too many questions are open: this payment is not made.
         if (!CountersignError.isInstance(error)) throw error;

@@ -10,7 +10,7 @@ const PAGE = 200;
 export const grantsList: Command = {
   usage: "",
   about:
-    "Lists the grants that are not over: which agent may call which tool, in which session, how often and until when, what " +
+    "Lists the grants that are not over: which agent may call which tool, in which sessions, how often and until when, what " +
     "is used, and who gave it.",
   flags: LEDGER_FLAG,
   examples: [
@@ -73,7 +73,8 @@ function printOne(output: Output, grant: Grant): void {
   const { id, tool, status, app, agent, session, user, by, uses, limits, spent, refunds, endsAt } = grant;
   output.line(`${output.style("yellow", inert(id))}  ${output.style("bold", inert(tool))}  ${status}`);
   const who = agent === app ? inert(app) : `${inert(app)}, agent ${inert(agent)}`;
-  output.prose(`${who}, session ${inert(session)}, for ${inert(user)}`, "    ");
+  const where = limits.scope === "user" ? "all sessions, given in" : "session";
+  output.prose(`${who}, ${where} ${inert(session)}, for ${inert(user)}`, "    ");
   output.prose(`given by ${by.map((name) => inert(name)).join(", ")}`, "    ");
   const sums = Object.entries(limits.sum ?? {}).map(([argument, most]) => {
     const used = Object.hasOwn(spent, argument) ? spent[argument] : "0";

@@ -1,3 +1,4 @@
+import { addSharedOf } from "../grants/index.ts";
 import { type CallRecord, Draft, type SessionName, transact } from "../ledger/index.ts";
 import { nextCall } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -13,6 +14,7 @@ export async function cancelCall(parts: EngineParts, callId: string, reason: str
     if (snapshot === undefined || call === undefined || !isCancellable(call)) return { value: false };
     // If a power failure undid this, the question would be open again and could be approved.
     const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
+    await addSharedOf(parts, draft, snapshot.confirmation);
     writeWithdrawal(parts, draft, { ...snapshot, call }, { reason, owner: undefined, last });
     return { draft, value: true };
   });

@@ -15,6 +15,7 @@ import { useGrant } from "../grants/index.ts";
 import {
   type CallRecord,
   Draft,
+  isShared,
   type Judge,
   type Plan,
   type SessionName,
@@ -24,12 +25,12 @@ import {
 import type { EngineParts } from "../parts.ts";
 import { askerOf } from "../people/index.ts";
 import {
+  forOneCall,
   MAX_OPEN_PER_SERVER,
   newConfirmation,
   openRoom,
   type Question,
   type Reserved,
-  withoutGrants,
   writeQuestions,
 } from "../questions/index.ts";
 import type { StoredCallerCall } from "./caller-outcome.ts";
@@ -138,8 +139,9 @@ async function checkQuota(
   { plan, reserved }: Opening,
 ): Promise<void> {
   await quota.admit(reserved, { isNew: thread === undefined });
-  // A grant of the thread may make the question needless.
-  if (plan.kind === "ask" && thread?.session.grants === undefined) await quota.admitQuestion(reserved);
+  // A grant may make the question needless.
+  if (plan.kind === "ask" && thread?.session.grants === undefined && !isShared(plan.question.grants))
+    await quota.admitQuestion(reserved);
 }
 
 function sentIn({ ledger }: EngineParts, { sent }: Proposal): Pick<NewCall, "sent"> {
@@ -248,7 +250,7 @@ async function openAs(
   checkThreadRoom(parts, input, snapshot);
   await parts.quota.admitQuestion(reserved);
   const isAlone = input.proposal.thread === undefined;
-  return openQuestion(parts, draft, call, isAlone ? withoutGrants(question) : question);
+  return openQuestion(parts, draft, call, isAlone ? forOneCall(question) : question);
 }
 
 /** The caller may claim it. */

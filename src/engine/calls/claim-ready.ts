@@ -12,7 +12,7 @@ import {
 import { type CallCommand, mayHaveRun } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { takeBack, writeMayHaveRun } from "../questions/index.ts";
-import { type Blocked, type Claimed, clear, writeClaim } from "./claim.ts";
+import { type Blocked, type Claimed, clear, relyOnGrant, writeClaim } from "./claim.ts";
 
 /** The result of trying to claim a ready call. */
 export interface Taken {
@@ -74,6 +74,7 @@ export async function planClaim(
   }
   if (confirmation !== undefined && counting !== undefined)
     relyOnDelegations(draft, confirmation.votes, counting);
+  relyOnGrant(draft, clearance);
   const running = writeClaim(draft, { stored, first, call, owner });
   draft.journal("call-started", {
     call: call.id,

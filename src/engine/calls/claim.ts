@@ -1,15 +1,18 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { valueDigest } from "../common/index.ts";
 import { countingFor } from "../delegations/index.ts";
-import { grantStops } from "../grants/index.ts";
+import { grantStops, sharedGrant } from "../grants/index.ts";
 import { findTool, hostOf, type LiveTool, type StoredCall } from "../host.ts";
-import type {
-  CallChange,
-  CallRecord,
-  ConfirmationRecord,
-  Draft,
-  FrameRecord,
-  SessionRecord,
+import {
+  type CallChange,
+  type CallRecord,
+  type ConfirmationRecord,
+  type Draft,
+  type FrameRecord,
+  type GrantRecord,
+  isShared,
+  type SessionRecord,
+  sharedVersion,
 } from "../ledger/index.ts";
 import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -31,10 +34,18 @@ export interface Claimed {
 
 /** May the call start in this process now? */
 export type Clearance =
-  | { readonly ok: true; readonly tool: LiveTool }
+  | Cleared
   /** Another process has to run it. */
   | { readonly ok: false; readonly elsewhere: true }
   | Blocked;
+
+/** It may. */
+export interface Cleared {
+  readonly ok: true;
+  readonly tool: LiveTool;
+  /** The grant across sessions that let it run: the claim must rely on it. */
+  readonly shared?: GrantRecord;
+}
 
 /** It must not run: what was approved is not what would run. */
 export interface Blocked {
@@ -76,10 +87,44 @@ export async function clear(
   }
   const unbound = await checkBinding(parts, call, { confirmation, counting, now });
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
-  const stopped = grantStops(parts, call, about.session, now);
+  return call.grant === undefined ? judgeNow(parts, about, tool) : clearGranted(parts, about, { now, tool });
+}
+
+/** The same, for a call that a grant let run. */
+async function clearGranted(
+  parts: EngineParts,
+  about: StoredCall,
+  { now, tool }: { readonly now: number; readonly tool: LiveTool | undefined },
+): Promise<Clearance> {
+  const { call, session } = about;
+  const { grant: use } = call;
+  const shared = isShared(use) ? await sharedGrant(parts, use?.id ?? "") : undefined;
+  const stopped = grantStops(parts, call, shared ?? ownGrant(call, session), now);
   if (stopped !== undefined) return blocked("withdrawn", stopped);
+  const judged = await judgeNow(parts, about, tool);
+  return judged.ok && shared !== undefined ? { ...judged, shared } : judged;
+}
+
+/** The grant of the session that let the call run. */
+function ownGrant(
+  { grant: use }: CallRecord,
+  { grants = [] }: StoredCall["session"],
+): GrantRecord | undefined {
+  return isShared(use) ? undefined : grants.find(({ id }) => id === use?.id);
+}
+
+/** Has the commit refused if the grant across sessions that let the call run is revoked, used or over by then. */
+export function relyOnGrant(draft: Draft, { shared }: Cleared): void {
+  if (shared !== undefined) draft.write({ kind: "check", item: sharedVersion(shared) });
+}
+
+async function judgeNow(
+  parts: EngineParts,
+  about: StoredCall,
+  tool: LiveTool | undefined,
+): Promise<Clearance> {
   if (tool !== undefined) return judgeTool(tool, about);
-  const looked = findTool(parts, call);
+  const looked = findTool(parts, about.call);
   // An unneeded await would cost every decision one turn of the event loop.
   const found = looked instanceof Promise ? await looked : looked;
   // It is not known now what would run: the decision stays, and a process that knows the tool runs it later.

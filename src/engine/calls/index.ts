@@ -23,6 +23,7 @@ export {
   type Clearance,
   clear,
   isAbout,
+  relyOnGrant,
   writeClaim,
 } from "./claim.ts";
 export type { KnownClaim } from "./claim-outcomes.ts";

@@ -1,8 +1,16 @@
 import type { ErrorCode, JsonObject, JsonValue } from "../../protocol/index.ts";
-import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
+import { argumentsChange, type Clearance, clear, isAbout, relyOnGrant, writeClaim } from "../calls/index.ts";
 import { changedMembers, redact, sameJson, valueDigest } from "../common/index.ts";
 import { relyOnDelegations } from "../delegations/index.ts";
-import { hasRoomForGrant, mintGrant, readTerms, sameLimits, unmetBy } from "../grants/index.ts";
+import {
+  hasRoomForGrant,
+  mintGrant,
+  readShared,
+  readTerms,
+  type SharedGrants,
+  sameLimits,
+  unmetBy,
+} from "../grants/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
@@ -10,6 +18,7 @@ import {
   type ConfirmationRecord,
   Draft,
   type GrantLimits,
+  isShared,
   type Plan,
   type Vote,
 } from "../ledger/index.ts";
@@ -66,6 +75,8 @@ interface Bound {
   /** As they will be with this vote. */
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
+  /** With a grant across sessions: the others like it. */
+  readonly shared?: SharedGrants;
 }
 
 /** Binds the approval to these arguments and this payload, or says why it is not possible. */
@@ -84,18 +95,19 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
     const message = `The payload is invalid: ${judged.field || "payload"}: ${judged.message}`;
     return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };
   }
-  const granted = grantIn(parts, { ...whole, call: { ...stored, args: amended.args } }, about);
+  const granted = await grantIn(parts, { ...whole, call: { ...stored, args: amended.args } }, about);
   if (!granted.ok) return granted;
-  const { grant } = granted;
-  return cast(parts, whole, { about, amended, payload: judged.payload, grant });
+  const { grant, shared } = granted;
+  const bound = cast(parts, whole, { about, amended, payload: judged.payload, grant });
+  return bound.ok && shared !== undefined ? { ...bound, shared } : bound;
 }
 
 /** What the vote grants beside this call, or why that cannot be granted. */
-function grantIn(
+async function grantIn(
   parts: EngineParts,
   { confirmation, call, session, now }: Whole,
   { input }: OwnedCase,
-): { readonly ok: true; readonly grant?: GrantLimits } | RefusedDecision {
+): Promise<({ readonly ok: true; readonly grant?: GrantLimits } & Pick<Bound, "shared">) | RefusedDecision> {
   if (input.grant === undefined) return { ok: true };
   const refuse = (message: string): RefusedDecision => ({
     ...refusal("grant-refused", message),
@@ -107,9 +119,12 @@ function grantIn(
   if (!terms.ok) return refuse(terms.message);
   const unmet = unmetBy(parts, terms.limits, call);
   if (unmet !== undefined) return refuse(`The grant cannot be given: ${unmet}.`);
-  if (!hasRoomForGrant(session.grants, now))
-    return refuse("The session has too many grants. Revoke one first.");
-  return { ok: true, grant: terms.limits };
+  const shared = isShared(terms.limits) ? await readShared(parts, confirmation) : undefined;
+  if (!hasRoomForGrant(shared?.grants ?? session.grants ?? [], now))
+    return refuse(
+      `${shared === undefined ? "The session has" : "There are"} too many grants. Revoke one first.`,
+    );
+  return { ok: true, grant: terms.limits, ...(shared === undefined ? {} : { shared }) };
 }
 
 /** Gives the vote its place, and counts it with the others. */
@@ -209,7 +224,7 @@ function writeApproval(
   const { session, frame, call: stored } = whole;
   const { bound, clearance, about } = input;
   const { owner } = about;
-  const { vote } = bound;
+  const { vote, shared } = bound;
   const draft = new Draft(parts, whole.now, session).sync();
   relyOnDelegations(draft, bound.confirmation.votes, about.counting);
   const { argsDigest, votes } = bound.confirmation;
@@ -219,12 +234,16 @@ function writeApproval(
     ...(argsDigest === whole.confirmation.argsDigest ? {} : amendedQuestion(parts, whole, bound)),
   });
   writeClosingEvent(draft, { confirmation, call: stored, frame, closing: { how: "approve", vote } });
-  if (vote.grant !== undefined) mintGrant(parts, draft, { confirmation, call: stored, limits: vote.grant });
+  if (vote.grant !== undefined) {
+    const beside = shared === undefined ? {} : { shared };
+    mintGrant(parts, draft, { confirmation, call: stored, limits: vote.grant, ...beside });
+  }
   if (!clearance.ok || owner === undefined) {
     const call = draft.moveCall(stored, "approve", argumentsChange(stored, bound.call));
     draft.journal("confirmation-approved", approvalBody(confirmation, call, bound));
     return { draft, value: { ok: true, repeated: false, session, confirmation, call } };
   }
+  relyOnGrant(draft, clearance);
   const call = writeClaim(draft, { stored, first: "approve", call: bound.call, owner });
   draft.journal("confirmation-approved", approvalBody(confirmation, call, bound));
   const claimed = { session, call, confirmation, frame, tool: clearance.tool, owner, draft };

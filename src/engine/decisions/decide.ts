@@ -1,7 +1,7 @@
 import { toJsonValue } from "../../protocol/index.ts";
 import { sameJson, unredact, valueDigest } from "../common/index.ts";
 import { countingFor, relyOnDelegations } from "../delegations/index.ts";
-import { readTerms, sameLimits } from "../grants/index.ts";
+import { addShared, readTerms, sameLimits } from "../grants/index.ts";
 import {
   type CallRecord,
   type ConfirmationRecord,
@@ -143,7 +143,11 @@ function isKept(own: Vote | undefined, by: Principal): own is Vote {
   return own !== undefined && (own.by.id === by.id || own.delegated === undefined);
 }
 
-function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | RefusedDecision> {
+async function planDenial(
+  parts: EngineParts,
+  whole: Whole,
+  about: OwnedCase,
+): Promise<Plan<Decided | RefusedDecision>> {
   const { confirmation, call, frame, now } = whole;
   const { counting } = about;
   const { voter, others, ended } = about.standing;
@@ -154,6 +158,8 @@ function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<De
     return writeVote(parts, whole, { vote, votes, ended, counting });
   const draft = new Draft(parts, now, whole.session).sync();
   relyOnDelegations(draft, votes, counting);
+  // Whatever the rule of this question allows: another one may have let people grant such calls.
+  await addShared(parts, draft, confirmation);
   const closing = { how: "deny", vote, votes, ended } as const;
   const closed = writeClosing(parts, draft, {
     confirmation,

@@ -167,7 +167,8 @@ async function planEnd(
   const succeeded = settlement.as === "succeeded";
   const said = { as: settlement.as, ...notHappened(settlement) };
   // Who may write to the database must not fill up a grant with a call that it did not let run.
-  const refunded = said.happened === false && isPermitted(parts, call) && refundGrant(parts, draft, call);
+  const refunded =
+    said.happened === false && isPermitted(parts, call) && (await refundGrant(parts, draft, call));
   const answered = writeAnswer(parts, draft, {
     call,
     frame,

@@ -1,4 +1,5 @@
 import { countingFor } from "../delegations/index.ts";
+import { addSharedOf } from "../grants/index.ts";
 import { type Conflict, Draft, type Plan, type SessionRecord, transact } from "../ledger/index.ts";
 import { mayHaveRun, nextCall, nextConfirmation } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -71,6 +72,7 @@ async function planCancellation(
     return { draft, value: { ...refusal("not-cancellable", MAY_HAVE_RUN), confirmation, call: unknown } };
   }
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
+  await addSharedOf(parts, draft, confirmation);
   const closing = { how: "withdraw", reason: told, decider: { by, via } } as const;
   const closed = writeClosing(parts, draft, { confirmation, call, frame, closing, owner, last });
   return { draft, value: { ok: true, repeated: false, session, ...closed } };

@@ -1,10 +1,12 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { type Claimed, permitFor } from "../calls/index.ts";
 import { valueDigest } from "../common/index.ts";
+import { useGrant } from "../grants/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
   Draft,
+  isShared,
   type Judge,
   type Plan,
   type SessionName,
@@ -13,10 +15,10 @@ import {
 import type { EngineParts } from "../parts.ts";
 import { askerOf, type Principal } from "../people/index.ts";
 import {
+  forOneCall,
   newConfirmation,
   type Question,
   type Reserved,
-  withoutGrants,
   writeQuestions,
 } from "../questions/index.ts";
 import type { CallPlan } from "../sessions/index.ts";
@@ -73,15 +75,39 @@ async function planNew(
 ): Promise<Plan<OpenedGateCall>> {
   const admitting = parts.quota.admit(reserved, { isNew: true });
   if (admitting !== undefined) await admitting;
-  if (input.plan.kind === "ask") await parts.quota.admitQuestion(reserved);
   const { now } = parts.ledger;
   const draft = new Draft(parts, now, { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input, argsDigest);
-  const { plan } = input;
+  const plan = mayBeGranted(input.plan)
+    ? await underGrant(parts, draft, { call, plan: input.plan })
+    : input.plan;
   if (plan.kind === "answer") return planAnswer(draft, call, plan);
-  if (plan.kind === "ask") return planQuestion(parts, draft, { call, question: plan.question });
-  const permitted = { ...call, permit: permitFor(parts, call) };
+  if (plan.kind === "ask") {
+    await parts.quota.admitQuestion(reserved);
+    return planQuestion(parts, draft, { call, question: plan.question });
+  }
+  const granted = plan.grant === undefined ? call : { ...call, grant: plan.grant };
+  const permitted = { ...granted, permit: permitFor(parts, granted) };
   return planRun(draft, { call: permitted, input, plan, owner: await parts.lease.hold() });
+}
+
+type Asking = Extract<CallPlan, { kind: "ask" }>;
+
+/** Would people be asked, and may they have granted it across sessions? A session of one call has no other grants. */
+function mayBeGranted(plan: CallPlan): plan is Asking {
+  return plan.kind === "ask" && isShared(plan.question.grants);
+}
+
+async function underGrant(
+  parts: EngineParts,
+  draft: Draft,
+  { call, plan }: { readonly call: CallRecord; readonly plan: Asking },
+): Promise<CallPlan> {
+  const { tool, question } = plan;
+  const grant = tool && (await useGrant(parts, draft, { call, question }));
+  if (tool === undefined || grant === undefined) return plan;
+  const { policy } = question;
+  return { kind: "run", tool, grant, ...(policy === undefined ? {} : { policy }) };
 }
 
 interface NewRun {
@@ -122,7 +148,7 @@ function planQuestion(
   draft: Draft,
   { call, question: asked }: { readonly call: CallRecord; readonly question: Question },
 ): Plan<OpenedGateCall> {
-  const question = withoutGrants(asked);
+  const question = forOneCall(asked);
   const confirmation = newConfirmation(parts, draft.now, {
     session: { app: call.app, user: question.requesters.at(-1) ?? "" },
     call,

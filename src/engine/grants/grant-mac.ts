@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalJson, type JsonValue } from "../../protocol/index.ts";
 import { hmac } from "../common/index.ts";
-import type { GrantRecord } from "../ledger/index.ts";
+import type { Draft, GrantRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
 /** The grant as it is stored: signed if the engine has a secret, over whom it is of, what for, its limits and its use. */
@@ -10,6 +10,16 @@ export function signedGrant(
   { mac: _before, ...grant }: GrantRecord,
 ): GrantRecord {
   return secret === undefined ? grant : { ...grant, mac: macOf(secret, grant) };
+}
+
+/** Stores a change of a grant that the draft has, signed; with `ahead`, only while its end is ahead. */
+export function changeGrant(
+  parts: Pick<EngineParts, "secret">,
+  draft: Draft,
+  { ahead = false, ...changed }: GrantRecord & { readonly ahead?: boolean },
+): GrantRecord {
+  const revision = draft.revisionAfter(changed);
+  return draft.sync().putGrant(signedGrant(parts, { ...changed, revision }), { ahead });
 }
 
 /** Is the grant as it was stored by the engine? Always, without a secret. */

@@ -1,4 +1,4 @@
-import type { CallRecord, SessionRecord } from "../ledger/index.ts";
+import type { CallRecord, GrantRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { grantIsGenuine } from "./grant-mac.ts";
 import { notApproved } from "./not-approved.ts";
@@ -10,13 +10,13 @@ import { notApproved } from "./not-approved.ts";
 export function grantStops(
   parts: EngineParts,
   { grant: use, attempt }: Pick<CallRecord, "grant" | "attempt">,
-  { grants = [] }: Pick<SessionRecord, "grants">,
+  /** As it is stored now. */
+  grant: GrantRecord | undefined,
   now: number,
 ): string | undefined {
   if (use === undefined) return undefined;
   const name = `the grant ${use.id}`;
-  const grant = grants.find(({ id }) => id === use.id);
-  // Only grants that have ended or were revoked leave the session.
+  // Only grants that have ended or were revoked leave their session, and only those that have ended their item.
   if (grant === undefined) return `${name} is over`;
   if (grant.revoked !== undefined) return `${name} was revoked`;
   if (attempt > 0) return undefined;

@@ -2,7 +2,8 @@
  * Grants: an approval that also lets further calls of the same kind run without asking again. Decided here: how far a
  * grant may go (never further than every rule that asks allows); whether one lets this call run, and what it has left;
  * how amounts are added up, exactly; what is signed; who may revoke one. A grant is minted, used and revoked in the
- * document of its session, so a use and the start of its call are one commit. Whatever is unclear: a person is asked.
+ * document of its session, or in an item of its own if it is across sessions: either way a use and the start of its call
+ * are one commit. Whatever is unclear: a person is asked.
  */
 
 export { unmetBy } from "./conditions.ts";
@@ -16,8 +17,18 @@ export {
   type RevokeRefusal,
   revokeAll,
   revokeAllIn,
+  revokeAllShared,
+  revokeErased,
   revokeGrant,
   revokeGrantsFor,
   revokeGrantsOf,
 } from "./revoke.ts";
+export {
+  addShared,
+  addSharedFrom,
+  addSharedOf,
+  readShared,
+  type SharedGrants,
+  sharedGrant,
+} from "./shared.ts";
 export { type GrantedCall, useGrant } from "./use.ts";

@@ -9,14 +9,15 @@ import type {
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { signedGrant } from "./grant-mac.ts";
+import { type SharedGrants, writeToList } from "./shared.ts";
 
-/** A session's document is written with every commit, so it holds few of them. */
-const MOST_PER_SESSION = 20;
+/** A session's document is written with every commit, and a call reads all grants of a list, so they hold few. */
+const MOST = 20;
 
-/** May the session have one more grant? */
-export function hasRoomForGrant(grants: readonly GrantRecord[] | undefined, now: number): boolean {
-  const live = (grants ?? []).filter(({ revoked, endsAt }) => revoked === undefined && endsAt > now);
-  return live.length < MOST_PER_SESSION;
+/** May there be one more grant beside these? */
+export function hasRoomForGrant(grants: readonly GrantRecord[], now: number): boolean {
+  const live = grants.filter(({ revoked, endsAt }) => revoked === undefined && endsAt > now);
+  return live.length < MOST;
 }
 
 /** Gives a grant in the commit of the approval that it belongs to: what is approved is granted for further calls. */
@@ -27,11 +28,14 @@ export function mintGrant(
     confirmation,
     call,
     limits,
+    shared,
   }: {
     /** As it is approved. */
     readonly confirmation: ConfirmationRecord;
     readonly call: CallRecord;
     readonly limits: GrantLimits;
+    /** For a grant across sessions: those beside which it is listed. */
+    readonly shared?: SharedGrants;
   },
 ): GrantRecord {
   const { requesters, askedBy = [], requirements, escalations, votes } = confirmation;
@@ -60,6 +64,7 @@ export function mintGrant(
     }),
   );
   draft.sync().putGrant(grant);
+  if (shared !== undefined) writeToList(parts, draft, { grant, shared });
   const { id, agent, tool, definitionDigest, endsAt } = grant;
   const by = givers(grant);
   draft.journal("grant-minted", {

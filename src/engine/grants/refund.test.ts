@@ -4,17 +4,17 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { Settlement } from "../decisions/index.ts";
 import { watch } from "../testing/execution.ts";
-import { approver, HOUR, Payments } from "../testing/granting.ts";
+import { approver, HOUR, Payments, SCOPES, type Scope } from "../testing/granting.ts";
 
 const LEASE_MS = 60_000;
 const UNDONE: Settlement = { as: "failed", error: "the bank never got it", happened: false };
 const STORES = ["memory", "sqlite"] as const;
 
-async function open(store: (typeof STORES)[number]) {
+async function open({ store, scope }: Place) {
   const clock = new ManualClock();
   const file = createDatabaseFile();
   const url = store === "memory" ? "memory:" : file.url;
-  const shop = new Payments(await createLedger(url, { clock }), { clock });
+  const shop = new Payments(await createLedger(url, { clock }), { clock, scope });
   onTestFinished(async () => {
     await shop.engine.close();
     file[Symbol.dispose]();
@@ -39,9 +39,16 @@ async function onlyGrant(shop: Payments) {
   return grant;
 }
 
-describe.each(STORES)("on %s, a call that did not happen", (store) => {
+interface Place {
+  readonly store: (typeof STORES)[number];
+  readonly scope: Scope;
+}
+
+const PLACES: readonly Place[] = STORES.flatMap((store) => SCOPES.map((scope) => ({ store, scope })));
+
+describe.each(PLACES)("on $store, under a grant for the $scope, a call that did not happen", (place) => {
   test("gives back its use and its amount, in the commit that says so, and the journal tells", async () => {
-    const shop = await open(store);
+    const shop = await open(place);
     const id = await shop.grant({ count: 2 });
     await shop.pay({ amount: 30.5 });
     const call = await lost(shop, 40.25);
@@ -61,7 +68,7 @@ describe.each(STORES)("on %s, a call that did not happen", (store) => {
   });
 
   test("gives back once, however often and by how many it is settled", async () => {
-    const shop = await open(store);
+    const shop = await open(place);
     await shop.grant({ count: 3 });
     await shop.pay({ amount: 20 });
     const call = await lost(shop, 20);
@@ -82,7 +89,7 @@ describe.each(STORES)("on %s, a call that did not happen", (store) => {
   });
 
   test("gives back nothing where it was settled otherwise, and that stays so", async () => {
-    const shop = await open(store);
+    const shop = await open(place);
     await shop.grant({ count: 3 });
     const ways: readonly Settlement[] = [
       { as: "succeeded", result: null },
@@ -99,7 +106,7 @@ describe.each(STORES)("on %s, a call that did not happen", (store) => {
   });
 
   test("gives back nothing to a grant that was revoked or has ended, also if a new one is there", async () => {
-    const shop = await open(store);
+    const shop = await open(place);
     const id = await shop.grant({ count: 3 });
     const [one, other] = [await lost(shop, 5), await lost(shop, 6)];
     await shop.engine.revokeGrant(id, { by: approver("ana") });
@@ -114,7 +121,7 @@ describe.each(STORES)("on %s, a call that did not happen", (store) => {
   });
 
   test("gives back nothing after the ledger was restored", async () => {
-    const shop = await open(store);
+    const shop = await open(place);
     await shop.grant({ count: 3 });
     const call = await lost(shop);
     await shop.engine.markRestored({ by: { id: "ops" } });
@@ -125,7 +132,7 @@ describe.each(STORES)("on %s, a call that did not happen", (store) => {
 });
 
 test("a call without a grant can be settled as not happened", async () => {
-  const shop = await open("memory");
+  const shop = await open({ store: "memory", scope: "session" });
   const asked = await shop.pay();
   await shop.engine.approve(asked.confirmation?.id ?? "", { by: approver("ana") });
   await shop.engine.callers.claim({ by: "bot", key: asked.key }, { leaseMs: LEASE_MS });
@@ -140,7 +147,7 @@ test("a call without a grant can be settled as not happened", async () => {
 });
 
 test("whom the grant does not name gives nothing back", async () => {
-  const shop = await open("memory");
+  const shop = await open({ store: "memory", scope: "session" });
   await shop.grant({ count: 1 });
   const call = await lost(shop);
   for (const by of ["rita", "eve"])
@@ -150,35 +157,42 @@ test("whom the grant does not name gives nothing back", async () => {
   expect(await onlyGrant(shop)).toMatchObject({ uses: 1 });
 });
 
-test.each(["before", "after"] as const)("a process dies %s the commit that gives back", async (when) => {
-  const file = createDatabaseFile();
-  onTestFinished(() => file[Symbol.dispose]());
-  const clock = new ManualClock();
-  const watched = watch(await createLedger(file.url, { clock }));
-  const first = new Payments(watched.ledger, { clock });
-  await first.grant({ count: 1 });
-  const call = await lost(first);
-  const dead = new Promise<void>((resolve) => {
-    watched.intercept("commit", async (pass) => {
-      if (when === "after") await pass();
-      watched.cut();
-      resolve();
-      return new Promise(() => {});
+const DEATHS = (["before", "after"] as const).flatMap((when) =>
+  SCOPES.map((scope) => [when, scope] as const),
+);
+
+test.each(DEATHS)(
+  "a process dies %s the commit that gives back to a grant for the %s",
+  async (when, scope) => {
+    const file = createDatabaseFile();
+    onTestFinished(() => file[Symbol.dispose]());
+    const clock = new ManualClock();
+    const watched = watch(await createLedger(file.url, { clock }));
+    const first = new Payments(watched.ledger, { clock, scope });
+    await first.grant({ count: 1 });
+    const call = await lost(first);
+    const dead = new Promise<void>((resolve) => {
+      watched.intercept("commit", async (pass) => {
+        if (when === "after") await pass();
+        watched.cut();
+        resolve();
+        return new Promise(() => {});
+      });
     });
-  });
-  first.engine.settleCall(call.id, UNDONE, { by: approver("ana") }).catch(() => {});
-  await dead;
-  const shop = new Payments(await createLedger(file.url, { clock }), { clock });
-  onTestFinished(() => shop.engine.close());
-  const done = when === "after" ? 1 : 0;
-  expect(await shop.records("call-settled")).toHaveLength(done);
-  expect(await shop.records("grant-refunded")).toHaveLength(done);
-  expect(await onlyGrant(shop)).toMatchObject({ uses: 1 - done });
-  // Sent again, as the person would: it is done once.
-  await shop.engine.settleCall(call.id, UNDONE, { by: approver("ana") });
-  expect(await shop.records("grant-refunded")).toHaveLength(1);
-  expect(await onlyGrant(shop)).toMatchObject({ uses: 0, refunds: 1 });
-});
+    first.engine.settleCall(call.id, UNDONE, { by: approver("ana") }).catch(() => {});
+    await dead;
+    const shop = new Payments(await createLedger(file.url, { clock }), { clock, scope });
+    onTestFinished(() => shop.engine.close());
+    const done = when === "after" ? 1 : 0;
+    expect(await shop.records("call-settled")).toHaveLength(done);
+    expect(await shop.records("grant-refunded")).toHaveLength(done);
+    expect(await onlyGrant(shop)).toMatchObject({ uses: 1 - done });
+    // Sent again, as the person would: it is done once.
+    await shop.engine.settleCall(call.id, UNDONE, { by: approver("ana") });
+    expect(await shop.records("grant-refunded")).toHaveLength(1);
+    expect(await onlyGrant(shop)).toMatchObject({ uses: 0, refunds: 1 });
+  },
+);
 
 test("with a secret, what a call took cannot be raised in the database", async () => {
   const file = createDatabaseFile();

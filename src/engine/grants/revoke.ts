@@ -6,12 +6,14 @@ import {
   Draft,
   type GrantRecord,
   type GrantRevocation,
+  isShared,
   type SessionRecord,
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { signedGrant } from "./grant-mac.ts";
+import { changeGrant } from "./grant-mac.ts";
 import { mayRevoke } from "./list.ts";
+import { sharedGrant } from "./shared.ts";
 
 /** A revoked grant. It is not used by any later commit, in any process. */
 export interface Revoked {
@@ -34,22 +36,17 @@ export async function revokeGrant(
   id: string,
   { by, via, reason }: Decider & { readonly reason?: string },
 ): Promise<Revoked | RevokeRefusal> {
-  return transact<Revoked | RevokeRefusal>(parts, { sessionKey: sessionOf(id) }, (snapshot) => {
-    const grant = snapshot?.session.grants?.find((one) => one.id === id);
-    if (snapshot === undefined || grant === undefined)
-      return { value: refusal("unknown-grant", `There is no grant ${id}, or it was over long ago.`) };
+  return transact<Revoked | RevokeRefusal>(parts, { sessionKey: sessionOf(id) }, async (snapshot) => {
+    const unknown = refusal("unknown-grant", `There is no grant ${id}, or it was over long ago.`);
+    if (snapshot === undefined) return { value: unknown };
     const { session, now } = snapshot;
+    const draft = new Draft(parts, now, session);
+    const grant = await findGrant(parts, draft, id);
+    if (grant === undefined) return { value: unknown };
     if (!mayRevoke(grant, by, { directory: parts.directory, now }))
       return { value: refusal("not-an-approver", `${by.id} may not revoke the grant ${id}.`) };
     if (grant.revoked !== undefined) return { value: { ok: true, grant, session, repeated: true } };
-    const draft = new Draft(parts, now, session).sync();
-    const { id: who, kind, authenticated } = by;
-    const revoked = {
-      at: now,
-      by: { id: who, kind, authenticated },
-      via,
-      ...(reason === undefined ? {} : { reason }),
-    };
+    const revoked = { at: now, ...actedBy({ by, via }), ...(reason === undefined ? {} : { reason }) };
     return {
       draft,
       value: { ok: true, grant: writeRevocation(parts, draft, grant, revoked), session, repeated: false },
@@ -57,17 +54,57 @@ export async function revokeGrant(
   });
 }
 
+/** The grant, of the session or given in it across sessions, as the draft has it then. */
+async function findGrant(parts: EngineParts, draft: Draft, id: string): Promise<GrantRecord | undefined> {
+  const own = draft.grants.find((one) => one.id === id);
+  if (own !== undefined) return own;
+  const shared = await sharedGrant(parts, id);
+  if (shared !== undefined) draft.addShared(shared);
+  return shared;
+}
+
 /** Revokes all grants of the ledger that are not over, and says how many. */
 export async function revokeAll(parts: EngineParts, why: Omit<GrantRevocation, "at">): Promise<number> {
+  return revokeEach(parts, why, () => true);
+}
+
+/** Revokes all grants across sessions that are not over. */
+export async function revokeAllShared(parts: EngineParts, why: Omit<GrantRevocation, "at">): Promise<void> {
+  await revokeEach(parts, why, ({ limits }) => isShared(limits));
+}
+
+async function revokeEach(
+  parts: EngineParts,
+  why: Omit<GrantRevocation, "at">,
+  where: (grant: GrantRecord) => boolean,
+): Promise<number> {
   let count = 0;
   for (let cursor: string | undefined; ; ) {
-    const page = await parts.ledger.grants({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-    const { items, next } = page;
-    for (const session of new Set(items.map(({ session: { key } }) => key)))
+    const page = { limit: PAGE, where, ...(cursor === undefined ? {} : { cursor }) };
+    const { items, next } = await parts.ledger.grants(page);
+    const own = items.filter(({ grant }) => !isShared(grant.limits));
+    for (const session of new Set(own.map(({ session: { key } }) => key)))
       count += await revokeAllIn(parts, session, why);
+    for (const { grant } of items)
+      if (isShared(grant.limits)) count += await revokeOneShared(parts, grant.id, why);
     if (next === undefined) return count;
     cursor = next;
   }
+}
+
+async function revokeOneShared(
+  parts: EngineParts,
+  id: string,
+  why: Omit<GrantRevocation, "at">,
+): Promise<number> {
+  return transact<number>(parts, { sessionKey: sessionOf(id) }, async (snapshot) => {
+    const grant = await sharedGrant(parts, id);
+    if (snapshot === undefined || grant === undefined || grant.revoked !== undefined) return { value: 0 };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    draft.addShared(grant);
+    writeRevocation(parts, draft, grant, { ...why, at: snapshot.now });
+    return { draft, value: 1 };
+  });
 }
 
 const PAGE = 200;
@@ -79,10 +116,10 @@ export async function revokeAllIn(
   why: Omit<GrantRevocation, "at">,
 ): Promise<number> {
   return transact<number>(parts, { sessionKey: session }, (snapshot) => {
-    const live = (snapshot?.session.grants ?? []).filter(({ revoked }) => revoked === undefined);
-    if (snapshot === undefined || live.length === 0) return { value: 0 };
-    const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
-    for (const grant of live) writeRevocation(parts, draft, grant, { ...why, at: snapshot.now });
+    const draft = snapshot && new Draft(parts, snapshot.now, snapshot.session);
+    const live = (draft?.grants ?? []).filter(({ revoked }) => revoked === undefined);
+    if (draft === undefined || live.length === 0) return { value: 0 };
+    for (const grant of live) writeRevocation(parts, draft, grant, { ...why, at: draft.now });
     return { draft, value: live.length };
   });
 }
@@ -98,7 +135,7 @@ export function revokeGrantsOf(
   revokeWhere(parts, draft, ({ confirmation }) => confirmation === id, { reason, ...actedBy(decider) });
 }
 
-/** Revokes what a session's grants allow for a tool of which somebody has just denied a call, in the same commit. */
+/** Revokes what the draft's grants allow for a tool of which somebody has just denied a call, in the same commit. */
 export function revokeGrantsFor(
   parts: EngineParts,
   draft: Draft,
@@ -109,6 +146,13 @@ export function revokeGrantsFor(
   revokeWhere(parts, draft, ({ tool }) => tool === denied.tool, { reason, ...actedBy(decider) });
 }
 
+/** Revokes the grants across sessions that were given in a session which is erased, in the same commit. */
+export function revokeErased(parts: EngineParts, draft: Draft): void {
+  revokeWhere(parts, draft, ({ session }) => session === draft.sessionKey, {
+    reason: "the session that gave it was erased",
+  });
+}
+
 function revokeWhere(
   parts: EngineParts,
   draft: Draft,
@@ -116,7 +160,7 @@ function revokeWhere(
   why: Omit<GrantRevocation, "at">,
 ): void {
   for (const grant of draft.grants.filter((one) => one.revoked === undefined && isMeant(one)))
-    writeRevocation(parts, draft.sync(), grant, { ...why, at: draft.now });
+    writeRevocation(parts, draft, grant, { ...why, at: draft.now });
 }
 
 function actedBy(decider: Decider | undefined): Pick<GrantRevocation, "by" | "via"> {
@@ -134,7 +178,7 @@ function writeRevocation(
   const { at: _at, ...told } = revoked;
   const { id, tool, uses } = grant;
   draft.journal("grant-revoked", { grant: id, tool, uses, ...told });
-  return draft.putGrant(signedGrant(parts, { ...grant, revoked, revision: grant.revision + 1 }));
+  return changeGrant(parts, draft, { ...grant, revoked });
 }
 
 function refusal(code: ErrorCode, message: string): RevokeRefusal {

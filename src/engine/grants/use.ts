@@ -1,20 +1,29 @@
 import { member } from "../../protocol/index.ts";
-import { sameJson, valueDigest } from "../common/index.ts";
-import type { CallRecord, Draft, GrantLimits, GrantRecord, StoredGrantUse } from "../ledger/index.ts";
+import { sameJson } from "../common/index.ts";
+import {
+  type CallRecord,
+  type Draft,
+  type GrantLimits,
+  type GrantRecord,
+  isShared,
+  type StoredGrantUse,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Requirement } from "../people/index.ts";
 import { amountOf, amountText, isMore, plus, readSum } from "./amount.ts";
 import { unmetBy } from "./conditions.ts";
-import { grantIsGenuine, signedGrant } from "./grant-mac.ts";
+import { changeGrant, grantIsGenuine } from "./grant-mac.ts";
 import { isWithin } from "./limits.ts";
 import { givers } from "./mint.ts";
 import { notApproved } from "./not-approved.ts";
+import { addShared } from "./shared.ts";
+import { waitsElsewhere, waitsInSession } from "./waits.ts";
 
 /** A call that a person would be asked about now, and what they would be asked. */
 export interface GrantedCall {
   readonly call: Pick<
     CallRecord,
-    "id" | "session" | "agent" | "tool" | "args" | "unparsed" | "secrets" | "definitionDigest"
+    "id" | "session" | "app" | "agent" | "tool" | "args" | "unparsed" | "secrets" | "definitionDigest"
   >;
   readonly question: {
     readonly requirements: readonly Requirement[];
@@ -29,23 +38,28 @@ export interface GrantedCall {
 type Spent = GrantRecord["spent"];
 
 /**
- * Lets a call run under a grant of its session, if one covers it, and counts the use in this commit: it is refused if
- * the session has changed since, or the grant has ended. Undefined if none does: then a person is asked. Both are
- * journalled.
+ * Lets a call run under a grant, if one covers it, and counts the use in this commit: it is refused if the grant has
+ * changed since, or has ended. Grants across sessions are read only where the rules that ask allow them. Undefined if no
+ * grant covers the call: then a person is asked. Both are journalled.
  */
 export async function useGrant(
   parts: EngineParts,
   draft: Draft,
   asked: GrantedCall,
 ): Promise<StoredGrantUse | undefined> {
-  const { call } = asked;
+  const { call, question } = asked;
+  if (isShared(question.grants)) await addShared(parts, draft, { ...call, requesters: question.requesters });
   const live = draft.grants.filter(
     ({ tool, revoked, endsAt }) => tool === call.tool && revoked === undefined && endsAt > draft.now,
   );
-  const waits = live.length > 0 && (await waitsForPerson(parts, call));
+  const waits = waiting(parts, asked);
   const refused: { readonly grant: string; readonly reason: string }[] = [];
   for (const grant of live) {
-    const judged = waits ? WAITS : judgeUse(parts, grant, { ...asked, now: draft.now });
+    const reason = await waits(grant);
+    const judged =
+      reason === undefined
+        ? judgeUse(parts, grant, { ...asked, now: draft.now })
+        : ({ ok: false, reason } as const);
     if (judged.ok) return writeUse(parts, draft, { grant, call, ...judged });
     refused.push({ grant: grant.id, reason: judged.reason });
   }
@@ -53,24 +67,23 @@ export async function useGrant(
   return undefined;
 }
 
-const WAITS: UseJudged = {
-  ok: false,
-  reason: "a person has still to decide on the same call of this session",
-};
+const WAITS = "a person has still to decide on the same call of";
 
-/** Is a person being asked about a call with the same arguments, or does its outcome wait for one? */
-async function waitsForPerson(
-  { ledger }: EngineParts,
-  { session, tool, args }: GrantedCall["call"],
-): Promise<boolean> {
-  const digest = valueDigest(ledger.digestKey, args);
-  const open = await ledger.unanswered(session);
-  return open.some(
-    (one) => one.tool === tool && one.argsDigest === digest && WAITING_FOR_PERSON.has(one.status),
-  );
+/** Why no grant, or none across sessions, lets the call run now. Each is looked for once, and only if needed. */
+function waiting(
+  parts: EngineParts,
+  { call, question }: GrantedCall,
+): (grant: GrantRecord) => Promise<string | undefined> {
+  let here: Promise<boolean> | undefined;
+  let elsewhere: Promise<boolean> | undefined;
+  return async ({ limits }) => {
+    here ??= waitsInSession(parts, call);
+    if (await here) return `${WAITS} this session`;
+    if (!isShared(limits)) return undefined;
+    elsewhere ??= waitsElsewhere(parts, call, question.requesters.at(-1) ?? "");
+    return (await elsewhere) ? `${WAITS} another session` : undefined;
+  };
 }
-
-const WAITING_FOR_PERSON: ReadonlySet<CallRecord["status"]> = new Set(["waiting", "suspended", "unknown"]);
 
 function writeUse(
   parts: EngineParts,
@@ -83,13 +96,20 @@ function writeUse(
   }: { readonly grant: GrantRecord; readonly spent: Spent; readonly took: Spent } & Pick<GrantedCall, "call">,
 ): StoredGrantUse {
   const uses = grant.uses + 1;
-  const after = signedGrant(parts, { ...grant, uses, spent, revision: grant.revision + 1 });
   // What is counted must be on disk before the call starts, also where the call may be repeated.
-  draft.sync().putGrant(after, { ahead: true });
+  changeGrant(parts, draft, { ...grant, uses, spent, ahead: true });
   const by = givers(grant);
   draft.journal("grant-used", { grant: grant.id, call: call.id, tool: call.tool, by, uses, spent });
   const { id, requirements, requesters, escalations } = grant;
-  return { id, by, took, requirements, requesters, ...(escalations === undefined ? {} : { escalations }) };
+  return {
+    id,
+    by,
+    took,
+    ...(isShared(grant.limits) ? { scope: "user" as const } : {}),
+    requirements,
+    requesters,
+    ...(escalations === undefined ? {} : { escalations }),
+  };
 }
 
 type UseJudged =
@@ -114,7 +134,8 @@ function judgeUse(
 
 /** Why the grant is not about this call. */
 function foreignTo(grant: GrantRecord, { call, question }: GrantedCall): string | undefined {
-  if (grant.session !== call.session) return "it belongs to another session";
+  if (isShared(grant.limits) ? grant.app !== call.app : grant.session !== call.session)
+    return `it belongs to another ${isShared(grant.limits) ? "app" : "session"}`;
   if (grant.agent !== call.agent) return `it is for the agent ${grant.agent}`;
   if (grant.definitionDigest !== call.definitionDigest) return "the tool has changed since it was given";
   const asked = new Set(question.requesters);

@@ -127,6 +127,7 @@ const countsByName: Check<{ readonly [name: string]: number }> = (
   value,
 ): value is { readonly [name: string]: number } => isJsonObject(value) && Object.values(value).every(count);
 const grantLimits: Check<GrantLimits> = shaped<GrantLimits>({
+  scope: optional(oneOf("session", "user")),
   forMs: count,
   count,
   sum: optional(countsByName),

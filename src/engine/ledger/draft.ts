@@ -21,7 +21,7 @@ import {
 } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./commit.ts";
-import { type GrantRecord, withGrant } from "./grant-record.ts";
+import { type GrantRecord, isShared, toSharedItem, withGrant } from "./grant-record.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 
 /** An event before the ledger's clock and order are on it. */
@@ -57,6 +57,7 @@ export class Draft {
   #open: number;
   #ready: number;
   #grants: readonly GrantRecord[];
+  readonly #shared = new Map<string, SharedInDraft>();
   #bytes: number;
   readonly #kinds: JournalKind[] = [];
   readonly #bodies: string[] = [];
@@ -112,9 +113,11 @@ export class Draft {
     return this.#ready;
   }
 
-  /** The session's grants once this is committed. */
+  /** The session's grants, and those across sessions that were read for this, once this is committed. */
   get grants(): readonly GrantRecord[] {
-    return this.#grants;
+    // One across sessions is never in a document, so nobody can keep a copy there.
+    const own = this.#grants.filter(({ limits }) => !isShared(limits));
+    return this.#shared.size === 0 ? own : [...own, ...[...this.#shared.values()].map(({ grant }) => grant)];
   }
 
   /** How many bytes of events the session still has room for once this is committed; negative beyond its limit. */
@@ -175,8 +178,19 @@ export class Draft {
     return this;
   }
 
+  /** Adds a grant across sessions as it was read, unless this has it already. */
+  addShared(grant: GrantRecord): void {
+    if (!this.#shared.has(grant.id)) this.#shared.set(grant.id, { grant, read: grant.revision });
+  }
+
+  /** The revision that a change of the grant makes. One across sessions is written once, however often it is changed. */
+  revisionAfter({ id, revision }: Pick<GrantRecord, "id" | "revision">): number {
+    return (this.#shared.get(id)?.read ?? revision) + 1;
+  }
+
   /** Stores a new grant, or changes one that was read; with `ahead`, only while its end is ahead. */
   putGrant(grant: GrantRecord, { ahead = false }: { readonly ahead?: boolean } = {}): GrantRecord {
+    if (isShared(grant.limits)) return this.#putShared(grant);
     const from = this.#grants.find(({ id }) => id === grant.id)?.revision;
     this.#writes.push({
       kind: "grant",
@@ -185,6 +199,14 @@ export class Draft {
       ...(ahead ? { ahead } : {}),
     });
     this.#grants = withGrant(this.#grants, grant);
+    return grant;
+  }
+
+  // An item that is over is not there for the commit, so its end needs no other guard.
+  #putShared(grant: GrantRecord): GrantRecord {
+    const { read = 0, place = this.#writes.length } = this.#shared.get(grant.id) ?? {};
+    this.#writes[place] = { kind: "item", item: toSharedItem(grant), read };
+    this.#shared.set(grant.id, { grant, read, place });
     return grant;
   }
 
@@ -372,6 +394,13 @@ export class Draft {
     this.#row = { ...unhashed, hash, events: this.#nextSeq - 1, body };
     return this.#row;
   }
+}
+
+/** A grant across sessions: the version that was read, and where in the writes its change is. */
+interface SharedInDraft {
+  readonly grant: GrantRecord;
+  readonly read: number;
+  readonly place?: number;
 }
 
 /** The row as it will be; one that is released has no owner. */

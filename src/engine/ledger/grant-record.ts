@@ -1,8 +1,15 @@
+import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import type { Principal, Requirement } from "../people/index.ts";
+import type { ItemVersion, StoredItem } from "./key-value-store.ts";
 import type { Escalation, Vote } from "./records.ts";
 
 /** How far a grant goes, or may go at most. */
 export interface GrantLimits {
+  /**
+   * Where the calls are: in the session of the question, or in all sessions of the same requesters with the same agent.
+   * Default: `session`.
+   */
+  readonly scope?: "session" | "user";
   /** How long it lasts. */
   readonly forMs: number;
   /** How many calls it lets run. */
@@ -23,6 +30,8 @@ export interface GrantUse {
 export interface StoredGrantUse extends GrantUse {
   /** What the call took of the grant's sums, as decimals, by argument. */
   readonly took: { readonly [argument: string]: string };
+  /** Of the grant, if it is not the session's own. */
+  readonly scope?: "user";
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
   readonly escalations?: readonly Escalation[];
@@ -40,11 +49,12 @@ export interface GrantRevocation {
 }
 
 /**
- * The right to let further calls of one tool run without asking again, in one session, for one agent and the same
- * requesters. It rests on the approvals of one question, and holds only as long as they count.
+ * The right to let further calls of one tool run without asking again, for one agent and the same requesters, in one
+ * session or in all of theirs. It rests on the approvals of one question, and holds only as long as they count.
  */
 export interface GrantRecord {
   readonly id: string;
+  /** In which it was given. */
   readonly session: string;
   readonly app: string;
   readonly agent: string;
@@ -74,8 +84,39 @@ export interface GrantRecord {
   readonly mac?: string;
 }
 
+/** Is it for all sessions of its requesters? */
+export function isShared(limits: Pick<GrantLimits, "scope"> | undefined): boolean {
+  return limits?.scope === "user";
+}
+
 /** A session's grants with this one in its place. A new one takes the place of those that are over by then. */
 export function withGrant(all: readonly GrantRecord[], grant: GrantRecord): readonly GrantRecord[] {
   if (all.some(({ id }) => id === grant.id)) return all.map((one) => (one.id === grant.id ? grant : one));
   return [...all.filter(({ revoked, endsAt }) => revoked === undefined && endsAt > grant.mintedAt), grant];
+}
+
+/** The kind of the items that grants across sessions are stored as. */
+export const SHARED_GRANT = "shared-grant";
+
+/** As it is stored: from its end on it is as if it were not there. */
+export function toSharedItem(grant: GrantRecord): Omit<StoredItem, "version"> {
+  const value = { ...grant } as unknown as JsonObject;
+  return { kind: SHARED_GRANT, id: grant.id, value, expiresAt: grant.endsAt };
+}
+
+/**
+ * Reads a stored grant across sessions; undefined if it is none. Only the value is signed: a copy under another id would
+ * outlive the revocation, a later expiry the end, and an earlier value in a later version would be filled up again.
+ */
+export function fromSharedItem({ id, value, version, expiresAt }: StoredItem): GrantRecord | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const limits = member(value, "limits");
+  if (!isJsonObject(limits) || !isShared({ scope: member(limits, "scope") as "user" })) return undefined;
+  const isOwn = member(value, "id") === id && member(value, "endsAt") === expiresAt;
+  return isOwn && member(value, "revision") === version ? (value as unknown as GrantRecord) : undefined;
+}
+
+/** The item that a commit relies on, as it was read. */
+export function sharedVersion({ id, revision }: Pick<GrantRecord, "id" | "revision">): ItemVersion {
+  return { kind: SHARED_GRANT, id, version: revision };
 }

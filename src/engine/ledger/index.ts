@@ -21,12 +21,16 @@ export type {
 export { afterCommit, type Committed } from "./committed.ts";
 export { Draft, type EventDraft } from "./draft.ts";
 export {
+  fromSharedItem,
   type GrantApproval,
   type GrantLimits,
   type GrantRecord,
   type GrantRevocation,
   type GrantUse,
+  isShared,
+  SHARED_GRANT,
   type StoredGrantUse,
+  sharedVersion,
   withGrant,
 } from "./grant-record.ts";
 export {

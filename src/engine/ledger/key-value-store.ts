@@ -19,8 +19,8 @@ export type ItemVersion = Pick<StoredItem, "kind" | "id" | "version">;
 export interface KeyValueStore {
   /** What is kept under this id and has not expired. */
   get(kind: string, id: string): Promise<StoredItem | undefined>;
-  /** All of one kind that have not expired, by id. */
-  list(kind: string, page?: PageRequest): Promise<Page<StoredItem>>;
+  /** All of one kind that have not expired, by id; with `after`, those behind this id. */
+  list(kind: string, page?: PageRequest & { readonly after?: string }): Promise<Page<StoredItem>>;
   /**
    * Keeps an item in place of the version that was read; 0 means that there was none. On disk when the promise
    * resolves. False: somebody else changed it since, and nothing was written.

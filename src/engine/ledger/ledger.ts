@@ -116,7 +116,10 @@ export interface Ledger {
   confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>>;
   /** Calls whose outcome is unknown, oldest first. */
   unknownCalls(page?: UnknownCallsRequest): Promise<Page<CallRecord & { readonly truncated?: true }>>;
-  /** Grants that are neither over nor revoked, nearest end first, each with its session. */
+  /**
+   * Grants that are neither over nor revoked, each with the session in which it was given: first those of sessions,
+   * nearest end first, then those across sessions, by id.
+   */
   grants(page?: GrantsRequest): Promise<Page<GrantWithSession>>;
 
   /**

@@ -11,7 +11,7 @@ export function ruleWithoutQuestion(
   user: string,
 ): Ruled {
   if (call.grant !== undefined) {
-    const { id: _id, by: _by, took: _took, ...rule } = call.grant;
+    const { id: _id, by: _by, took: _took, scope: _scope, ...rule } = call.grant;
     return { ...rule, app: call.app, tool: call.tool };
   }
   const requesters = call.requesters ?? [user];

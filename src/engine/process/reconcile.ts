@@ -1,5 +1,5 @@
 import type { Executions } from "../calls/index.ts";
-import { revokeAll, revokeAllIn } from "../grants/index.ts";
+import { revokeAll, revokeAllIn, revokeAllShared } from "../grants/index.ts";
 import type { HeldWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { assertClaims } from "./assert-claims.ts";
@@ -11,7 +11,7 @@ const NEW_HISTORY =
   "the database server was replaced; no calls start for one lease time while processes report what they know";
 const MAY_BE_USED_UP = "the database server was replaced; uses or the revocation of the grant may be lost";
 const MAY_BE_LOST =
-  "the ledger lost commits of the session; uses or the revocation of the grant may be among them";
+  "the ledger lost commits of a session; uses or the revocation of the grant may be among them";
 const LOST = "the ledger lost an acknowledged commit";
 
 /** Work that, according to the ledger, this process is doing. `turn` is a frame's turn, or a call's attempt. */
@@ -119,6 +119,8 @@ export class Reconciler {
 
   // A grant must not be filled up again by what the ledger forgot.
   async #revokeDoubted(): Promise<void> {
+    // Any session may have used one of those.
+    if (this.#doubted.size > 0) await revokeAllShared(this.#parts, { reason: MAY_BE_LOST });
     for (const session of this.#doubted) {
       await revokeAllIn(this.#parts, session, { reason: MAY_BE_LOST });
       this.#doubted.delete(session);

@@ -17,7 +17,7 @@ import {
   type WatchedLedger,
 } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
-import { approver, BOT, Payments } from "../testing/granting.ts";
+import { approver, BOT, Payments, SCOPES } from "../testing/granting.ts";
 import type { LedgerNotice } from "./notice.ts";
 import { listNotices } from "./notices.ts";
 import { History } from "./timeline.ts";
@@ -407,22 +407,27 @@ test("commits that a crashed server lost are reported, however many were made si
   expect(notices.map(({ kind, details }) => [kind, details["session"]])).toEqual([["lost-commits", session]]);
 });
 
-test("no grant outlives a replaced server: its uses or its revocation may be lost", async () => {
-  const shop = new Payments(ledger, { clock });
-  const id = await shop.grant();
-  promote();
-  await pass(HEARTBEAT_MS);
-  expect(await shop.records("grant-revoked")).toMatchObject([
-    { grant: id, reason: expect.stringContaining("the database server was replaced") as string },
-  ]);
-  expect(await shop.pay()).toMatchObject({ status: "pending" });
-});
+test.each(SCOPES)(
+  "no grant for the %s outlives a replaced server: its uses or its revocation may be lost",
+  async (scope) => {
+    const shop = new Payments(ledger, { clock, scope });
+    const id = await shop.grant();
+    promote();
+    await pass(HEARTBEAT_MS);
+    expect(await shop.records("grant-revoked")).toMatchObject([
+      { grant: id, reason: expect.stringContaining("the database server was replaced") as string },
+    ]);
+    expect(await shop.pay()).toMatchObject({ status: "pending" });
+  },
+);
 
 test.each([
-  ["the use of a grant", "grant-used"],
-  ["the revocation of a grant", "grant-revoked"],
-])("a ledger that lost %s does not let the grant be used again", async (_, kind) => {
-  const shop = new Payments(watched.ledger, { clock });
+  ["the use of a grant", "grant-used", "session"],
+  ["the revocation of a grant", "grant-revoked", "session"],
+  ["the use of a grant for all sessions", "grant-used", "user"],
+  ["the revocation of a grant for all sessions", "grant-revoked", "user"],
+] as const)("a ledger that lost %s does not let the grant be used again", async (_, kind, scope) => {
+  const shop = new Payments(watched.ledger, { clock, scope });
   const long = shop.engine.gate("longer", {}, async () => new Promise<never>(() => {}));
   const asked = await long({}, { key: "long", by: ana });
   if (asked.status === "pending") await shop.engine.approve(asked.confirmation.id, { by: approver("bob") });

@@ -1,6 +1,6 @@
 import type { Blocked } from "../calls/index.ts";
 import { storableText } from "../common/index.ts";
-import { revokeGrantsOf } from "../grants/index.ts";
+import { addSharedOf, revokeGrantsOf } from "../grants/index.ts";
 import type { LiveTool, ShownAgain } from "../host.ts";
 import {
   type CallChange,
@@ -43,6 +43,7 @@ export async function takeBack(
 ): Promise<WithdrawnQuestion> {
   const { blocked, owner, last } = input;
   const draft = new Draft(parts, held.now, held.session).sync();
+  await addSharedOf(parts, draft, held.confirmation);
   const message = `Withdrawn: ${blocked.reason}.`;
   const again = await showAgain(blocked, held);
   if (again === undefined) {

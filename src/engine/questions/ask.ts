@@ -2,15 +2,16 @@ import type { ConfirmationAsk, JsonObject } from "../../protocol/index.ts";
 import { confirmationId, redact } from "../common/index.ts";
 import type { RuleEscalation } from "../gate/index.ts";
 import type { BodyOf } from "../journal/index.ts";
-import type {
-  CallRecord,
-  ConfirmationRecord,
-  Draft,
-  FrameRecord,
-  GrantLimits,
-  PolicyNote,
-  SessionRecord,
-  Shown,
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  type Draft,
+  type FrameRecord,
+  type GrantLimits,
+  isShared,
+  type PolicyNote,
+  type SessionRecord,
+  type Shown,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Requirement } from "../people/index.ts";
@@ -44,8 +45,10 @@ export interface QuestionEscalation extends RuleEscalation {
   readonly fills: readonly number[];
 }
 
-/** The same question for a session of one call: a grant is for further calls. */
-export function withoutGrants({ grants: _none, askedBy: _by, ...question }: Question): Question {
+/** The same question for a session of one call: only a grant across sessions is for further calls. */
+export function forOneCall(asked: Question): Question {
+  if (isShared(asked.grants)) return asked;
+  const { grants: _none, askedBy: _by, ...question } = asked;
   return question;
 }
 

@@ -9,11 +9,11 @@ export { announce } from "./announce.ts";
 export {
   type AskedCall,
   defaultHint,
+  forOneCall,
   newConfirmation,
   type Question,
   type QuestionEscalation,
   signedQuestion,
-  withoutGrants,
   writeQuestions,
 } from "./ask.ts";
 export { takeBack, writeSuccessor } from "./ask-again.ts";

@@ -1,5 +1,5 @@
 import { useGrant } from "../grants/index.ts";
-import type { Draft, FrameRecord } from "../ledger/index.ts";
+import { type Draft, type FrameRecord, isShared } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { PlannedCall } from "./turns.ts";
 
@@ -9,11 +9,15 @@ export async function applyGrants(
   draft: Draft,
   { frame, calls }: { readonly frame: FrameRecord; readonly calls: readonly PlannedCall[] },
 ): Promise<readonly PlannedCall[]> {
-  if (draft.grants.length === 0) return calls;
+  if (draft.grants.length === 0 && !calls.some(mayUseShared)) return calls;
   const applied: PlannedCall[] = [];
   // One after the other: each use counts for the next one.
   for (const planned of calls) applied.push(await applyGrant(parts, draft, { frame, planned }));
   return applied;
+}
+
+function mayUseShared({ plan }: PlannedCall): boolean {
+  return plan.kind === "ask" && isShared(plan.question.grants);
 }
 
 async function applyGrant(
@@ -23,10 +27,11 @@ async function applyGrant(
 ): Promise<PlannedCall> {
   const { plan, wireId, tool, args, unparsed = false, secrets = [], definitionDigest } = planned;
   if (plan.kind !== "ask" || plan.tool === undefined) return planned;
-  const { session, agent } = frame;
+  const { session, app, agent } = frame;
   const call = {
     id: `${session}.${wireId}`,
     session,
+    app,
     agent,
     tool,
     args,

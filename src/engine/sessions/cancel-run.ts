@@ -1,3 +1,4 @@
+import { addSharedOf } from "../grants/index.ts";
 import { type CallStatus, Draft, type FrameRecord, transact } from "../ledger/index.ts";
 import { mayHaveRun, nextCall } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -87,6 +88,7 @@ async function withdrawCalls(
     const frame = frames.find((candidate) => candidate.id === call.frame);
     const over = frame === undefined ? {} : { frame };
     const subject = { ...held, call, ...(confirmation === undefined ? {} : { confirmation }), ...over };
+    await addSharedOf(parts, draft, confirmation);
     writeWithdrawal(parts, draft, subject, { reason, owner: undefined, last: undefined });
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { sessionFull, tooMuchState } from "../common/index.ts";
 import { type Refusal, recordRefusal } from "../decisions/index.ts";
+import { addSharedFrom, revokeErased } from "../grants/index.ts";
 import { guardAgainstHolds, holdOn, isDiary, underHold } from "../holds/index.ts";
 import {
   type CallRecord,
@@ -250,6 +251,8 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
   // to which record.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });
   guardAgainstHolds(draft, guard);
+  await addSharedFrom(parts, draft);
+  revokeErased(parts, draft);
   for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
   const erased = session.chain.n;
   if (cause.kind === "session-deleted") draft.journal(cause.kind, { by: cause.by, erased });

@@ -14,9 +14,9 @@ export class StoredItems implements KeyValueStore {
     return (await this.#store.items([{ kind, id }]))[0];
   }
 
-  async list(kind: string, page?: PageRequest): Promise<Page<StoredItem>> {
+  async list(kind: string, page?: PageRequest & { readonly after?: string }): Promise<Page<StoredItem>> {
     const limit = limitOf(page);
-    const [after = ""] = afterOf(page, [""]);
+    const [after = ""] = afterOf(page, [page?.after ?? ""]);
     const found = await this.#store.itemsOf(kind, { after, limit: limit + 1 });
     return toPage(found, limit, ({ id }) => [id]);
   }

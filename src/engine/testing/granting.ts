@@ -30,6 +30,8 @@ export class TestPolicy implements PolicySource {
   readonly version = "v1";
   readonly text = "test";
   grants: GrantLimits | undefined = { forMs: HOUR, count: 3, sum: { amount: 100 } };
+  /** How far grants may go. */
+  scope: Scope = "session";
   count = 1;
   members: readonly string[] = FINANCE;
   /** What other rules say. */
@@ -42,7 +44,7 @@ export class TestPolicy implements PolicySource {
       rule: "pay",
       requirements: [{ from: { users: FINANCE }, count: this.count, group: "finance" }],
       notRequester: true,
-      ...(this.grants === undefined ? {} : { grants: this.grants }),
+      ...(this.grants === undefined ? {} : { grants: { ...this.grants, ...scoped(this.scope) } }),
     },
     ...this.more(call),
   ];
@@ -56,7 +58,17 @@ export class TestPolicy implements PolicySource {
   }
 }
 
-/** Payments of an agent in one thread, on an engine with such a policy. */
+export const SCOPES = ["session", "user"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+function scoped(scope: Scope): Pick<GrantLimits, "scope"> {
+  return scope === "user" ? { scope } : {};
+}
+
+/**
+ * Payments of an agent on an engine with such a policy: all in one thread, or each in one of its own where grants are for
+ * all of them.
+ */
 export class Payments {
   readonly clock: ManualClock;
   readonly ledger: Ledger;
@@ -69,15 +81,18 @@ export class Payments {
     {
       clock = new ManualClock(),
       policy = new TestPolicy(),
+      scope = policy.scope,
       ...options
     }: Omit<EngineOptions, "ledger" | "policy" | "clock"> & {
       readonly clock?: ManualClock;
       readonly policy?: TestPolicy;
+      readonly scope?: Scope;
     } = {},
   ) {
     this.clock = clock;
     this.ledger = ledger;
     this.policy = policy;
+    policy.scope = scope;
     this.engine = new Engine({ ...options, ledger, clock, policy });
   }
 
@@ -90,7 +105,7 @@ export class Payments {
       app: "shop",
       agent: "buyer",
       tool: "pay",
-      thread: "t1",
+      thread: this.policy.scope === "user" ? `t${this.#keys}` : "t1",
       requireConfirmation: false,
       key,
       args,
@@ -101,7 +116,8 @@ export class Payments {
   /** A payment that somebody approves, with a grant. */
   async grant(terms: GrantTerms = {}, by = "ana", more: Partial<Proposal> = {}): Promise<string> {
     const { confirmation } = await this.pay({ amount: 1 }, more);
-    await this.engine.approve(confirmation?.id ?? "", { by: approver(by), grant: terms });
+    const grant = { ...scoped(this.policy.scope), ...terms };
+    await this.engine.approve(confirmation?.id ?? "", { by: approver(by), grant });
     const minted = (await this.records("grant-minted")).at(-1);
     return minted?.["grant"] as string;
   }

@@ -23,7 +23,7 @@ export function serveGrants(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       summary: "List the grants that you may revoke and that are not over",
       tag: TAG,
       query: pageQuerySchema,
-      answer: { description: "Nearest end first", schema: grantPageSchema },
+      answer: { description: "Those of one session first, nearest end first", schema: grantPageSchema },
       problems: [400],
     },
     async (context, { query: { cursor, limit } }) => {

@@ -40,6 +40,10 @@ export const grantUseSchema: z.ZodType = z.object({ id: z.string(), by: z.array(
 /** How far a grant goes, or may go at most. */
 export const grantLimitsSchema: z.ZodType = z
   .object({
+    scope: z.enum(["session", "user"]).optional().openapi({
+      description:
+        "Where the calls may be: in the question's session, or in all sessions of the same requesters with the same agent. Default: `session`.",
+    }),
     forMs: z.int().openapi({ description: "How long it lasts, in milliseconds." }),
     count: z.int().openapi({ description: "How many calls it lets run." }),
     sum: z
@@ -142,8 +146,7 @@ export const confirmationSchema: z.ZodType = z
     requirements: z.array(requirement).openapi({ description: "Every one must be met." }),
     denials: z.int().openapi({ description: "How many denials are needed to deny." }),
     grants: grantLimitsSchema.optional().openapi({
-      description:
-        "The most that an approval may grant for further calls of this session; absent if nothing.",
+      description: "The most that an approval may grant for further calls; absent if nothing.",
     }),
     byMail: z.literal(true).optional().openapi({
       description: "A link in a mail may decide it without a login.",

@@ -32,13 +32,14 @@ export interface DecisionBody {
 const grantTerms = z.custom<GrantTerms>(isJsonObject, "must be an object").openapi({
   type: "object",
   properties: {
+    scope: { enum: ["session", "user"], default: "session" },
     forMs: { type: "integer", minimum: 1 },
     count: { type: "integer", minimum: 1 },
     sum: { type: "object", additionalProperties: { type: "number" } },
     where: { type: "array", items: { type: "string" } },
   },
   description:
-    "Further calls like this one run without asking, within these limits. What is left out is as far as the confirmation's `grants` go.",
+    "Further calls like this one run without asking, within these limits. What is left out is as far as the confirmation's `grants` go; without `scope`, only in this session.",
 });
 
 const decisionShape = {

@@ -3,7 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { canonicalJson, type JsonObject } from "../../../src/protocol/index.ts";
-import { editCall, editConfirmation, editGrant } from "../../support/ledger/edit-document.ts";
+import {
+  editCall,
+  editConfirmation,
+  editGrant,
+  editSharedGrant,
+  listSharedGrant,
+  plantGrant,
+} from "../../support/ledger/edit-document.ts";
 
 /** Every table with its rows, each row as JSON. */
 export type Dump = Readonly<Record<string, readonly string[]>>;
@@ -16,6 +23,9 @@ export interface DatabaseFile extends Disposable {
   editCall(id: string, edit: Parameters<typeof editCall>[2]): void;
   editConfirmation(id: string, edit: Parameters<typeof editConfirmation>[2]): void;
   editGrant(id: string, edit: Parameters<typeof editGrant>[2]): void;
+  editSharedGrant(id: string, edit: Parameters<typeof editSharedGrant>[2]): void;
+  listSharedGrant(id: string): void;
+  plantGrant(grant: Parameters<typeof plantGrant>[1]): void;
   /** All tables but the log. Documents without their moving parts if told so. */
   dump(options?: { readonly withoutVersions?: boolean }): Dump;
 }
@@ -42,6 +52,9 @@ export function createDatabaseFile(copied?: Buffer): DatabaseFile {
     editCall: (id, edit) => inside((database) => editCall(database, id, edit)),
     editConfirmation: (id, edit) => inside((database) => editConfirmation(database, id, edit)),
     editGrant: (id, edit) => inside((database) => editGrant(database, id, edit)),
+    editSharedGrant: (id, edit) => inside((database) => editSharedGrant(database, id, edit)),
+    listSharedGrant: (id) => inside((database) => listSharedGrant(database, id)),
+    plantGrant: (grant) => inside((database) => plantGrant(database, grant)),
     dump: ({ withoutVersions = false } = {}) =>
       inside((database) => {
         const tables = database.prepare("select name from sqlite_master where type = 'table' order by name");

@@ -48,6 +48,47 @@ export function editGrant(database: DatabaseSync, id: string, edit: Edit<GrantRe
   }));
 }
 
+interface SharedPlace {
+  readonly id: string;
+  readonly version: number;
+  readonly expiresAt: number;
+}
+
+/** As `editCall`, for a grant across sessions and where its item is: as its value says, or as `item` does. */
+export function editSharedGrant(
+  database: DatabaseSync,
+  id: string,
+  edit: Edit<GrantRecord> & { readonly item?: Partial<SharedPlace> },
+): void {
+  const { item = {}, ...change } = edit;
+  const row = database.prepare("select * from items where kind = 'shared-grant' and id = ?").get(id);
+  if (row === undefined) throw new Error(`There is no grant ${id} across sessions.`);
+  const grant = edited(JSON.parse(String(row["value"])) as GrantRecord, change);
+  const { id: place = id, expiresAt = grant.endsAt, version = Number(row["version"]) } = item;
+  database
+    .prepare(
+      "insert into items (kind, id, version, expires_at, value) values ('shared-grant', ?, ?, ?, ?) " +
+        "on conflict (kind, id) do update set expires_at = excluded.expires_at, value = excluded.value",
+    )
+    .run(place, version, expiresAt, JSON.stringify(grant));
+}
+
+/** Adds a grant to all lists of grants across sessions. */
+export function listSharedGrant(database: DatabaseSync, id: string): void {
+  const changed = database
+    .prepare("update items set value = json_insert(value, '$[#]', ?) where kind = 'shared-grants'")
+    .run(id);
+  if (Number(changed.changes) === 0) throw new Error("There is no list of grants across sessions.");
+}
+
+/** Puts a grant into the document of the session in which it was given. */
+export function plantGrant(database: DatabaseSync, grant: GrantRecord): void {
+  editDocument(database, grant.confirmation, (document) => ({
+    ...document,
+    grants: [...(document.grants ?? []), grant],
+  }));
+}
+
 function edited<Row extends { readonly id: string }>(row: Row, edit: Edit<Row>): Row {
   const members = Object.entries({ ...row, ...edit }).filter(([, value]) => value !== null);
   return Object.fromEntries(members) as Row;

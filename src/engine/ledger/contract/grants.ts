@@ -1,5 +1,5 @@
 import { oneApproval } from "../../people/index.ts";
-import type { GrantRecord } from "../grant-record.ts";
+import { type GrantRecord, SHARED_GRANT, toSharedItem } from "../grant-record.ts";
 import { questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
@@ -97,6 +97,58 @@ export const grantCases: readonly LedgerCase[] = [
       checkEqual(await listed(), ["s1.grant-late"], "without the revoked one");
       await one.commit([{ kind: "erase" }]);
       checkEqual(await listed(), [], "without the erased one");
+    },
+  },
+  {
+    name: "grants across sessions are items: listed behind those of sessions, until they are over, revoked or gone",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const now = clock.now();
+      const [one, two] = [new SessionWriter(ledger, "s1"), new SessionWriter(ledger, "s2")];
+      const own = buildGrant("s2", "own", { endsAt: now + 9_000, mintedAt: now });
+      await two.commit([{ kind: "grant", grant: own }]);
+      const limits = { scope: "user", forMs: 1_000, count: 3 } as const;
+      const shared = ["a", "b", "c"].map((name, place) =>
+        buildGrant(place === 2 ? "s2" : "s1", name, { endsAt: now + 1_000 + place, mintedAt: now, limits }),
+      );
+      for (const grant of shared) {
+        const writer = grant.session === "s1" ? one : two;
+        checkEqual(
+          await writer.commit([{ kind: "item", item: toSharedItem(grant), read: 0 }]),
+          OK,
+          "a new one",
+        );
+      }
+      const listed = async () => {
+        const ids: string[] = [];
+        for (let cursor: string | undefined; ; ) {
+          const page = await ledger.grants({ limit: 1, ...(cursor === undefined ? {} : { cursor }) });
+          ids.push(...page.items.map(({ grant, session }) => `${grant.id} in ${session.id}`));
+          if (page.next === undefined) return ids;
+          cursor = page.next;
+        }
+      };
+      const all = ["s2.grant-own in s2", "s1.grant-a in s1", "s1.grant-b in s1", "s2.grant-c in s2"];
+      checkEqual(await listed(), all, "all of them");
+      const { items } = await ledger.items.list(SHARED_GRANT, { after: "s1.", limit: 2 });
+      checkEqual(
+        items.map(({ id }) => id),
+        ["s1.grant-a", "s1.grant-b"],
+        "those of one session",
+      );
+      const [first = own] = shared;
+      const revoked = toSharedItem({ ...first, revoked: { at: now }, revision: 2 });
+      checkEqual(await two.commit([{ kind: "item", item: revoked, read: 1 }]), OK, "by another session");
+      checkEqual(
+        await one.commit([{ kind: "item", item: revoked, read: 1 }]),
+        ROW,
+        "from the version before",
+      );
+      checkEqual(await listed(), all.toSpliced(1, 1), "without the revoked one");
+      await clock.advance(1_001);
+      const late = toSharedItem({ ...(shared[1] ?? own), uses: 1, revision: 2 });
+      checkEqual(await one.commit([{ kind: "item", item: late, read: 1 }]), ROW, "a use after its end");
+      checkEqual(await listed(), ["s2.grant-own in s2", "s2.grant-c in s2"], "without the one that is over");
     },
   },
   {

@@ -22,7 +22,8 @@ export interface GrantDialogProps {
 export function GrantDialog({ confirmation, most, off, onGrant, onClose }: GrantDialogProps): ReactNode {
   const given = confirmation.votes.find(({ grant }) => grant !== undefined)?.grant;
   const start = given ?? most;
-  const [typed, setTyped] = useState<Typed>(() => typedFrom(start, most));
+  // Only a session, unless somebody chooses more.
+  const [typed, setTyped] = useState<Typed>(() => typedFrom(given ?? { ...most, scope: "session" }, most));
   const read = readLimits(most, typed);
   const fault = read.ok ? off : read.fault;
   const grant = (): void => {
@@ -70,10 +71,13 @@ export function GrantDialog({ confirmation, most, off, onGrant, onClose }: Grant
 
 type Typed = Parameters<typeof readLimits>[1];
 
-function typedFrom({ forMs, count, sum = {}, where = [] }: GrantLimits, most: GrantLimits): Typed {
+function typedFrom(
+  { scope = "session", forMs, count, sum = {}, where = [] }: GrantLimits,
+  most: GrantLimits,
+): Typed {
   const sums = Object.entries(sum).map(([name, value]) => [name, String(value)] as const);
   const own = where.filter((condition) => !most.where?.includes(condition));
-  return { forMs, count: String(count), sum: Object.fromEntries(sums), where: own.join(" && ") };
+  return { scope, forMs, count: String(count), sum: Object.fromEntries(sums), where: own.join(" && ") };
 }
 
 interface FieldsProps {
@@ -89,6 +93,7 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
   const spans = [...new Set([...spansUpTo(most.forMs), longest])].toSorted((one, other) => one - other);
   return (
     <div className="grant-fields">
+      {most.scope === "user" ? <ScopeField typed={typed} onType={onType} /> : null}
       <label className="field">
         <span className="label">For</span>
         <select
@@ -136,5 +141,21 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
         />
       </label>
     </div>
+  );
+}
+
+function ScopeField({ typed, onType }: Pick<FieldsProps, "typed" | "onType">): ReactNode {
+  return (
+    <label className="field">
+      <span className="label">In</span>
+      <select
+        className="input"
+        value={typed.scope}
+        onChange={(event) => onType({ ...typed, scope: event.target.value === "user" ? "user" : "session" })}
+      >
+        <option value="session">this session</option>
+        <option value="user">all sessions of the requester with this agent</option>
+      </select>
+    </label>
   );
 }

@@ -38,7 +38,8 @@ export function GrantItem({
         </span>
       </h2>
       <p className="muted">
-        Agent <Words text={agent} maxLength={80} />, session{" "}
+        Agent <Words text={agent} maxLength={80} />,{" "}
+        {limits.scope === "user" ? "all sessions, given in" : "session"}{" "}
         <Words text={`${app} / ${session}`} maxLength={120} />, for <Words text={user} maxLength={80} />.
         Given by <Words text={by.join(", ")} maxLength={200} />.
       </p>

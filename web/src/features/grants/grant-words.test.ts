@@ -16,25 +16,42 @@ test("no span that is offered is longer than the longest", () => {
 });
 
 test("the sentence says exactly what is granted", () => {
-  const call = { tool: "pay", agent: "buyer", session: "s1" };
+  const call = { tool: "pay", agent: "buyer", session: "s1", user: "rita" };
   expect(grantSentence(call, MOST)).toBe(
     "For 1 hour from the approval, up to 20 further calls of pay by the agent buyer in the session s1 run without asking, as long as “amount” adds up to no more than 500.",
   );
   expect(shortLimits({ forMs: 60_000, count: 1 })).toBe("1 minute · 1 call");
+  const wide = { forMs: 60_000, count: 1, scope: "user" } as const;
+  expect(grantSentence(call, wide)).toBe(
+    "For 1 minute from the approval, up to 1 further call of pay by the agent buyer in any session for rita run without asking.",
+  );
+  expect(shortLimits(wide)).toBe("1 minute · 1 call · all sessions");
 });
 
 describe("what was typed", () => {
   test("becomes limits", () => {
-    const typed = { forMs: 300_000, count: "3", sum: { amount: "12.50" }, where: "" };
-    expect(readLimits(MOST, typed)).toEqual({
-      ok: true,
-      limits: { forMs: 300_000, count: 3, sum: { amount: 12.5 } },
-    });
+    const typed = {
+      scope: "session",
+      forMs: 300_000,
+      count: "3",
+      sum: { amount: "12.50" },
+      where: "",
+    } as const;
+    const limits = { forMs: 300_000, count: 3, sum: { amount: 12.5 } };
+    expect(readLimits(MOST, typed)).toEqual({ ok: true, limits });
+    const wide = readLimits({ ...MOST, scope: "user" }, { ...typed, scope: "user" });
+    expect(wide).toEqual({ ok: true, limits: { ...limits, scope: "user" } });
   });
 
   test("keeps the rules' conditions, and adds its own", () => {
     const most = { ...MOST, where: ["args.to != ''"] };
-    const typed = { forMs: 300_000, count: "3", sum: {}, where: ' args.to == "acme" ' };
+    const typed = {
+      scope: "session" as const,
+      forMs: 300_000,
+      count: "3",
+      sum: {},
+      where: ' args.to == "acme" ',
+    };
     const read = readLimits(most, typed);
     expect(read).toMatchObject({ ok: true, limits: { where: ["args.to != ''", 'args.to == "acme"'] } });
     expect(read.ok && shortLimits(read.limits)).toContain(`only where args.to != '' and args.to == "acme"`);
@@ -51,7 +68,9 @@ describe("what was typed", () => {
     { sum: { amount: "1e2" } },
     { sum: { amount: "" } },
   ])("%j is refused", (typed) => {
-    expect(readLimits(MOST, { forMs: 1, count: "1", sum: {}, where: "", ...typed })).toMatchObject({
+    expect(
+      readLimits(MOST, { scope: "session", forMs: 1, count: "1", sum: {}, where: "", ...typed }),
+    ).toMatchObject({
       ok: false,
     });
   });

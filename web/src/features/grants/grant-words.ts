@@ -21,22 +21,32 @@ export function spansUpTo(longestMs: number): readonly number[] {
   return [...usual.filter((ms) => ms < longestMs), longestMs];
 }
 
+/** What a grant is about. */
+interface GrantSubject {
+  readonly tool: string;
+  readonly agent: string;
+  readonly session: string;
+  readonly user: string;
+}
+
 /** What is granted, word for word. */
 export function grantSentence(
-  { tool, agent, session }: { readonly tool: string; readonly agent: string; readonly session: string },
-  { forMs, count, sum = {}, where = [] }: GrantLimits,
+  { tool, agent, session, user }: GrantSubject,
+  { scope, forMs, count, sum = {}, where = [] }: GrantLimits,
 ): string {
+  const sessions = scope === "user" ? `any session for ${user}` : `the session ${session}`;
   const calls = count === 1 ? "1 further call" : `${count} further calls`;
   const sums = Object.entries(sum).map(
     ([argument, most]) => `, as long as “${argument}” adds up to no more than ${most}`,
   );
-  return `For ${exactSpan(forMs)} from the approval, up to ${calls} of ${tool} by the agent ${agent} in the session ${session} run without asking${sums.join("")}${conditions(where)}.`;
+  return `For ${exactSpan(forMs)} from the approval, up to ${calls} of ${tool} by the agent ${agent} in ${sessions} run without asking${sums.join("")}${conditions(where)}.`;
 }
 
 /** The limits in a few words. */
-export function shortLimits({ forMs, count, sum = {}, where = [] }: GrantLimits): string {
+export function shortLimits({ scope, forMs, count, sum = {}, where = [] }: GrantLimits): string {
   const sums = Object.entries(sum).map(([argument, most]) => ` · ${argument} up to ${most} in sum`);
-  return `${exactSpan(forMs)} · ${count === 1 ? "1 call" : `${count} calls`}${sums.join("")}${conditions(where)}`;
+  const sessions = scope === "user" ? " · all sessions" : "";
+  return `${exactSpan(forMs)} · ${count === 1 ? "1 call" : `${count} calls`}${sessions}${sums.join("")}${conditions(where)}`;
 }
 
 function conditions(where: readonly string[]): string {
@@ -47,6 +57,7 @@ function conditions(where: readonly string[]): string {
 export function readLimits(
   most: GrantLimits,
   typed: {
+    readonly scope: "session" | "user";
     readonly forMs: number;
     readonly count: string;
     readonly sum: { readonly [name: string]: string };
@@ -62,7 +73,13 @@ export function readLimits(
   const where = [...new Set([...(most.where ?? []), ...(own === "" ? [] : [own])])];
   return {
     ok: true,
-    limits: { forMs: typed.forMs, count, ...sums, ...(where.length === 0 ? {} : { where }) },
+    limits: {
+      ...(typed.scope === "user" ? { scope: "user" } : {}),
+      forMs: typed.forMs,
+      count,
+      ...sums,
+      ...(where.length === 0 ? {} : { where }),
+    },
   };
 }
 

@@ -34,7 +34,7 @@ const LINES: { readonly [kind: string]: Line } = {
   "confirmation-restored": toned("warn", (body) => `The database was restored${because(body)}`),
   "decision-refused": toned("warn", (body) => `A decision${by(body)} was refused: ${word(body, "code")}`),
   "grant-minted": toned("yes", () => "Further calls were granted with the approval"),
-  "grant-refused": plain("A grant of this session does not cover it, so a person is asked"),
+  "grant-refused": plain("A grant does not cover it, so a person is asked"),
   "call-started": toned("plain", (body) => `Started, attempt ${word(body, "attempt")}`),
   "call-succeeded": toned("yes", () => "Succeeded"),
   "call-failed": toned("warn", () => "Failed"),
