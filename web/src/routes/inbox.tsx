@@ -94,8 +94,7 @@ interface ListHeadProps {
 /** One line of a fixed height above the list: whatever it tells, no row moves. */
 function ListHead({ view, isLoaded, isPartial, picked, onPickAll, onClear }: ListHeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const { rows, waiting, decided } = view;
-  const open = rows.filter(({ status, can }) => status === "requested" && can.decide);
+  const open = view.rows.filter(({ status, can }) => status === "requested" && can.decide);
   const chosen = open.filter(({ id }) => picked.has(id));
   const all = open.slice(0, MOST_REVIEWED);
   const close = (): void => {
@@ -127,30 +126,37 @@ function ListHead({ view, isLoaded, isPartial, picked, onPickAll, onClear }: Lis
           </span>
         </>
       ) : (
-        <>
-          <span>
-            {isPartial && rows.length - decided >= MOST
-              ? SHOWN_OF_MORE
-              : isLoaded || rows.length > 0
-                ? countOf(rows, decided)
-                : ""}
-          </span>
-          <span className="row">
-            {decided === 0 ? null : (
-              <Button small look="quiet" onClick={view.clearDecided}>
-                Clear {decided} decided
-              </Button>
-            )}
-            {waiting === 0 ? null : (
-              <Button small look="ink" onClick={view.letIn}>
-                {waiting} new
-              </Button>
-            )}
-          </span>
-        </>
+        <ListCount view={view} isLoaded={isLoaded} isPartial={isPartial} />
       )}
       {isOpen ? <ReviewDialog confirmations={chosen} onClose={close} /> : null}
     </div>
+  );
+}
+
+/** How many wait, and what to do about those that are decided or new. */
+function ListCount({
+  view: { rows, waiting, decided, clearDecided, letIn },
+  isLoaded,
+  isPartial,
+}: Pick<ListHeadProps, "view" | "isLoaded" | "isPartial">): ReactNode {
+  const isKnown = isLoaded || rows.length > 0;
+  const count = isKnown ? countOf(rows, decided) : "";
+  return (
+    <>
+      <span>{isPartial && rows.length - decided >= MOST ? SHOWN_OF_MORE : count}</span>
+      <span className="row">
+        {decided === 0 ? null : (
+          <Button small look="quiet" onClick={clearDecided}>
+            Clear {decided} decided
+          </Button>
+        )}
+        {waiting === 0 ? null : (
+          <Button small look="ink" onClick={letIn}>
+            {waiting} new
+          </Button>
+        )}
+      </span>
+    </>
   );
 }
 
