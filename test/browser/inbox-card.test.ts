@@ -120,7 +120,7 @@ test("questions can be declined, with a reason", async () => {
 
 test("a tool of an MCP server says so, and its words do not look like the author's or the model's", async () => {
   const inboxServer = await startFixedTimeInbox(resources);
-  const { card, open } = await openOne(inboxServer, inboxServer.shown.server);
+  const { card } = await openOne(inboxServer, inboxServer.shown.server);
   expect(await card.locator(".card-source").innerText()).toBe("from filesystem-server");
   expect(await card.getByRole("region", { name: "Where it comes from" }).innerText()).toMatch(
     /Tool’s server\s+filesystem-server/,
@@ -130,7 +130,7 @@ test("a tool of an MCP server says so, and its words do not look like the author
     "Delete file reports/2025.csv?",
   );
   expect(await card.locator(".card-head .voice").count()).toBe(0);
-  await open(inboxServer.shown.failed);
+  await (await inboxServer.runner.approve(inboxServer.shown.server, { by: { id: "grace" } })).finished;
   const outcome = card.getByRole("region", { name: "Outcome" });
   await outcome.locator(".voice-server").getByText("Text from filesystem-server").waitFor();
 });
