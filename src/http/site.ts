@@ -1,6 +1,6 @@
 import { type Counting, type Engine, type Ledger, setLoginMode } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
-import type { Runner } from "../runtime/index.ts";
+import { Pace, type Runner } from "../runtime/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Auth } from "./auth/auth.ts";
 import { authOf } from "./auth/host-auth.ts";
@@ -30,6 +30,8 @@ export class Site {
   readonly feed: FeedSettings;
   /** Of large reads. */
   readonly turns: Turns = new Turns();
+  /** Of answers that wait for somebody. */
+  readonly pace: Pace = new Pace();
   readonly #closing = new AbortController();
   #leaving = false;
 

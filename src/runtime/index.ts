@@ -41,7 +41,14 @@ export type {
 } from "./models/index.ts";
 export { Runner, type StartedRun } from "./runner.ts";
 export type { BeginInput, RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
-export { type Activity, activityOf, type RunEvent, type StreamEvent } from "./streaming/index.ts";
+export {
+  type Activity,
+  activityOf,
+  Pace,
+  type RunEvent,
+  type StreamEvent,
+  type Waiting,
+} from "./streaming/index.ts";
 export {
   AgentTool,
   type AgentToolOptions,

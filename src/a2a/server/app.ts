@@ -3,7 +3,7 @@ import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import { isAnybody, type Principal } from "../../engine/index.ts";
 import { CountersignError, type ErrorCode, toProblem } from "../../protocol/index.ts";
-import type { Runner } from "../../runtime/index.ts";
+import { Pace, type Runner } from "../../runtime/index.ts";
 import { toA2aError } from "../messages/index.ts";
 import { type A2aSecurity, agentCard } from "./agent-card.ts";
 import { type HandlerOptions, RequestHandler } from "./request-handler.ts";
@@ -51,6 +51,7 @@ const PLACE = /^(.*)\/a2a\/([^/]+)(\/\.well-known\/agent-card\.json)?\/?$/;
 /** Serves apps over A2A, versions 1.0 and 0.3: `/a2a/{app}`, its card at `/a2a/{app}/.well-known/agent-card.json`. */
 export function createA2aApp(options: A2aOptions): A2aApp {
   const apps = new Map(Object.entries(options.apps));
+  const pace = new Pace();
   return {
     path: "/a2a",
     isOpen: (path) => {
@@ -65,7 +66,7 @@ export function createA2aApp(options: A2aOptions): A2aApp {
         return problem(404, "unknown-app", `There is no A2A agent at ${pathname}.`);
       }
       const base = options.publicUrl?.replace(/\/+$/, "") ?? `${new URL(request.url).origin}${above}`;
-      const handling = { ...handlerOptions(options, runner, `${base}/a2a/${name}`) };
+      const handling = { ...handlerOptions(options, runner, `${base}/a2a/${name}`), pace };
       if (card !== undefined)
         return answerCard(request, facts, { ...handling, security: options.security ?? "none" });
       if (request.method !== "POST") {
@@ -76,7 +77,7 @@ export function createA2aApp(options: A2aOptions): A2aApp {
   };
 }
 
-function handlerOptions(options: A2aOptions, runner: Runner, url: string): HandlerOptions {
+function handlerOptions(options: A2aOptions, runner: Runner, url: string): Omit<HandlerOptions, "pace"> {
   const { security = "none", version = "1.0.0", decisions = false, onError = () => {} } = options;
   return {
     runner,

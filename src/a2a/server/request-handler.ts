@@ -15,7 +15,7 @@ import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Engine, type Principal, valueDigest } from "../../engine/index.ts";
 import { type JsonValue, toJsonValue } from "../../protocol/index.ts";
-import type { Runner } from "../../runtime/index.ts";
+import type { Pace, Runner } from "../../runtime/index.ts";
 import { type Incoming, noTask, readIncoming, refused, toA2aError, unsupported } from "../messages/index.ts";
 import {
   cancelTask,
@@ -51,7 +51,12 @@ export interface HandlerOptions {
   readonly decisions: boolean;
   readonly card: (whole: boolean) => Promise<AgentCard>;
   readonly report: (error: unknown) => void;
+  /** Of those who follow tasks that wait. */
+  readonly pace: Pace;
 }
+
+/** So many tasks that wait one caller may follow at a time. */
+const MOST_FOLLOWED = 200;
 
 /**
  * The protocol's operations for one caller and one app, on its Runner. Stateless: a task is read from the ledger each
@@ -122,6 +127,11 @@ export class RequestHandler implements A2ARequestHandler {
   resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     return this.#stream(async () => {
       checkUse(this.#caller.principal, "read");
+      if (this.#options.pace.count(this.#caller.principal) >= MOST_FOLLOWED)
+        throw refused(
+          "rate-limited",
+          `You follow ${MOST_FOLLOWED} tasks already. End some, or get the task.`,
+        );
       const view = await this.#find(id);
       if (view.phase === "working" || view.phase === "waiting") return view;
       throw unsupported(`The task ${id} has ended (${view.phase}). Get it instead.`);
@@ -235,11 +245,16 @@ export class RequestHandler implements A2ARequestHandler {
       yield { payload: { $case: "task", value: await this.#show(view) } };
       const following = await this.#following();
       const isWaiting = until === "waiting-too" && view.phase === "waiting";
-      const moved = isWaiting ? await untilChanged(following, view) : view;
+      const moved = isWaiting ? await this.#untilChanged(following, view) : view;
       if (moved !== undefined) yield* followTask(following, { ...moved, known: view.known });
     } catch (error) {
       throw toA2aError(error, this.#options.report);
     }
+  }
+
+  async #untilChanged(following: Following, view: TaskView): Promise<TaskView | undefined> {
+    const waiting = this.#options.pace.begin(this.#caller.principal);
+    return untilChanged({ ...following, waiting }, view).finally(waiting.end);
   }
 
   /** For what may read a whole session. */

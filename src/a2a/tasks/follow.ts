@@ -1,7 +1,7 @@
 import { type StreamResponse, TaskState, type TaskStatus } from "@a2a-js/sdk";
 import type { Ledger } from "../../engine/index.ts";
 import type { StoredEvent } from "../../protocol/index.ts";
-import { type RunEvent, type Runner, redactCalls } from "../../runtime/index.ts";
+import { type RunEvent, type Runner, redactCalls, type Waiting } from "../../runtime/index.ts";
 import type { MessagePlace } from "../messages/index.ts";
 import { RunHistory } from "./history.ts";
 import { readTask, spokenIn, type TaskView } from "./read-task.ts";
@@ -15,6 +15,11 @@ export interface Following {
   readonly optedIn: boolean;
   /** Aborts when nobody listens any more. The run continues. */
   readonly signal: AbortSignal;
+}
+
+/** Who follows a task that waits, which may take days. */
+interface FollowingLong extends Following {
+  readonly waiting: Waiting;
 }
 
 /** Waits until a task waits for a person or is over, wherever it runs. */
@@ -118,16 +123,22 @@ async function* lastWords({ ledger, optedIn }: Following, view: TaskView): Async
 
 /** Waits until a waiting task has changed, or nobody listens any more. */
 export async function untilChanged(
-  { ledger, signal }: Following,
+  { ledger, signal, waiting }: FollowingLong,
   view: TaskView,
 ): Promise<TaskView | undefined> {
-  for (let now: TaskView | undefined = view; ; ) {
+  for (let now = view; ; ) {
     const change = nextChange(ledger, signal);
     try {
-      now = await readTask(ledger, view.ref);
-      if (now === undefined || now.known > view.known || now.phase !== "waiting") return now;
+      // Most changes are in other sessions.
+      const { session } = (await ledger.load({ sessionKey: view.ref.session })) ?? {};
+      if (session?.version !== now.session.version) {
+        const next = await readTask(ledger, view.ref);
+        if (next === undefined || next.known > view.known || next.phase !== "waiting") return next;
+        now = next;
+      }
       await change.happened;
       if (signal.aborted) return undefined;
+      await waiting.pause();
     } finally {
       change.forget();
     }

@@ -44,10 +44,9 @@ export async function decideOne(
   const counting = await site.counting(call.app);
   const decided = show(subject, principal, counting);
   if (about.wait === 0 || decided.status === "requested") return decided;
-  await waitForEnd(ledger, call.id, {
-    seconds: about.wait,
-    signal: AbortSignal.any([context.req.raw.signal, site.closing]),
-  });
+  const waiting = site.pace.begin(principal);
+  const signal = AbortSignal.any([context.req.raw.signal, site.closing]);
+  await waitForEnd(ledger, call.id, { seconds: about.wait, signal, waiting }).finally(waiting.end);
   const now = await ledger.load({ confirmation: input.id });
   if (now?.confirmation === undefined || now.call === undefined) return decided;
   return show({ confirmation: now.confirmation, call: now.call, session }, principal, counting);

@@ -38,7 +38,8 @@ export async function readCall(
   if (seconds === 0) return first;
   const signal = AbortSignal.any([context.req.raw.signal, site.closing]);
   const ledger = await site.ledger();
-  return untilDecided(ledger, () => calls.read(ref), { seconds, signal });
+  const waiting = site.pace.begin(callerOf(context));
+  return untilDecided(ledger, () => calls.read(ref), { seconds, signal, waiting }).finally(waiting.end);
 }
 
 /** Claims a call. Throws `not-claimable` if it may not start now, so that nobody runs it by mistake. */

@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import type { CallerOutcome, CallerStatus, Ledger } from "../../engine/index.ts";
+import type { Waiting } from "../../runtime/index.ts";
 
 /** A busy ledger changes all the time; each look reads. */
 const BREATH_MS = 50;
@@ -11,7 +11,11 @@ const OPEN: ReadonlySet<CallerStatus> = new Set(["pending", "executing"]);
 export async function untilDecided(
   ledger: Pick<Ledger, "onChange">,
   read: () => Promise<CallerOutcome>,
-  { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+  {
+    seconds,
+    signal,
+    waiting,
+  }: { readonly seconds: number; readonly signal: AbortSignal; readonly waiting: Waiting },
 ): Promise<CallerOutcome> {
   const over = AbortSignal.any([AbortSignal.timeout(seconds * 1_000), signal]);
   const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<void>();
@@ -24,7 +28,7 @@ export async function untilDecided(
       const outcome = await read();
       if (over.aborted || !OPEN.has(outcome.status)) return outcome;
       await Promise.race([changed, gaveUp]);
-      await Promise.race([setTimeout(BREATH_MS), gaveUp]);
+      await Promise.race([waiting.pause(BREATH_MS), gaveUp]);
     } finally {
       forget();
     }

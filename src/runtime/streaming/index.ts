@@ -5,6 +5,7 @@
  */
 
 export { type Activity, activityOf } from "./activity.ts";
+export { Pace, type Waiting } from "./pace.ts";
 export { RunFeed } from "./run-feed.ts";
 export { type StreamEvent, toStream } from "./stream.ts";
 export { type Collected, collectRun, type RunEvent, watchRun } from "./watch-run.ts";
