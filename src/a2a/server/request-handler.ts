@@ -254,7 +254,7 @@ export class RequestHandler implements A2ARequestHandler {
 
   async #untilChanged(following: Following, view: TaskView): Promise<TaskView | undefined> {
     const waiting = this.#options.pace.begin(this.#caller.principal);
-    return untilChanged({ ...following, waiting }, view).finally(waiting.end);
+    return untilChanged({ ...following, waiting }, view).finally(() => waiting.end());
   }
 
   /** For what may read a whole session. */

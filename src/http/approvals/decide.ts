@@ -46,7 +46,7 @@ export async function decideOne(
   if (about.wait === 0 || decided.status === "requested") return decided;
   const waiting = site.pace.begin(principal);
   const signal = AbortSignal.any([context.req.raw.signal, site.closing]);
-  await waitForEnd(ledger, call.id, { seconds: about.wait, signal, waiting }).finally(waiting.end);
+  await waitForEnd(ledger, call.id, { seconds: about.wait, signal, waiting }).finally(() => waiting.end());
   const now = await ledger.load({ confirmation: input.id });
   if (now?.confirmation === undefined || now.call === undefined) return decided;
   return show({ confirmation: now.confirmation, call: now.call, session }, principal, counting);

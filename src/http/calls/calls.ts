@@ -39,7 +39,9 @@ export async function readCall(
   const signal = AbortSignal.any([context.req.raw.signal, site.closing]);
   const ledger = await site.ledger();
   const waiting = site.pace.begin(callerOf(context));
-  return untilDecided(ledger, () => calls.read(ref), { seconds, signal, waiting }).finally(waiting.end);
+  return untilDecided(ledger, () => calls.read(ref), { seconds, signal, waiting }).finally(() =>
+    waiting.end(),
+  );
 }
 
 /** Claims a call. Throws `not-claimable` if it may not start now, so that nobody runs it by mistake. */
