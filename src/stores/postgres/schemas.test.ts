@@ -7,6 +7,7 @@ import { buildCommit, openStore } from "../../../test/support/postgres/store.ts"
 import { useResources } from "../../../test/support/resources.ts";
 import { createEngine } from "../../index.ts";
 import { eraseLedger, exportLedger, planLedgerMigration } from "../index.ts";
+import { Statements } from "./connection/statements.ts";
 import { inspectPostgresLedger } from "./inspect.ts";
 import { migratePostgres, openPostgresLedger } from "./open.ts";
 import type { PostgresStore } from "./postgres-store.ts";
@@ -92,6 +93,15 @@ test("through a pooler whose connections both share, each statement finds its ow
     );
     expect(found).toEqual(SCHEMAS.map((_, of) => (of === at ? 20 : 0)));
   }
+});
+
+test("a connection that two schemas share never runs what the other prepared", () => {
+  const [acme, globex, usual] = [...SCHEMAS, "countersign"].map((schema) =>
+    new Statements(schema).prepare("select value from countersign.meta"),
+  );
+  expect(acme?.text).toBe("select value from countersign_acme.meta");
+  expect(usual?.text).toBe("select value from countersign.meta");
+  expect(new Set([acme, globex, usual].map((prepared) => prepared?.name)).size).toBe(3);
 });
 
 test("what changes in one schema is told only to those who listen to it", async () => {
