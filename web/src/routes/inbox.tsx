@@ -1,20 +1,19 @@
 import "../features/inbox/inbox.css";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import type { Confirmation } from "../api/types.ts";
 import { Card } from "../features/confirmation/card/card.tsx";
-import { ReviewDialog } from "../features/confirmation/decide/review-dialog.tsx";
-import { type BoardState, board, MOST } from "../features/inbox/board.ts";
+import { type BoardState, board } from "../features/inbox/board.ts";
 import { FilterBar } from "../features/inbox/filter-bar.tsx";
 import { useFilters } from "../features/inbox/filters-in-address.ts";
 import { InboxList } from "../features/inbox/inbox-list.tsx";
+import { ListHead } from "../features/inbox/list-head.tsx";
 import { type Filters, NO_FILTERS } from "../features/inbox/select-rows.ts";
 import { shownIds, step } from "../features/inbox/triage.ts";
 import { useConfirmation } from "../features/inbox/use-confirmation.ts";
 import { useMore } from "../features/inbox/use-more.ts";
 import { usePicked } from "../features/inbox/use-picked.ts";
-import { type Rows, useRows } from "../features/inbox/use-rows.ts";
+import { useRows } from "../features/inbox/use-rows.ts";
 import { go, to } from "../router.ts";
-import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { useKeys } from "../ui/keys.ts";
 import { useStore } from "../ui/store.ts";
@@ -78,100 +77,6 @@ function useFirstOpen(id: string | undefined, rows: readonly Confirmation[]): vo
     wasOpen.current = true;
     window.location.replace(to("confirmations", first));
   }, [id, first]);
-}
-
-interface ListHeadProps {
-  readonly view: Rows;
-  /** Before that, nobody knows how many there are. */
-  readonly isLoaded: boolean;
-  /** More waits than is kept here. */
-  readonly isPartial: boolean;
-  readonly picked: ReadonlySet<string>;
-  readonly onPickAll: (ids: readonly string[]) => void;
-  readonly onClear: () => void;
-}
-
-/** One line of a fixed height above the list: whatever it tells, no row moves. */
-function ListHead({ view, isLoaded, isPartial, picked, onPickAll, onClear }: ListHeadProps): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  const open = view.rows.filter(({ status, can }) => status === "requested" && can.decide);
-  const chosen = open.filter(({ id }) => picked.has(id));
-  const all = open.slice(0, MOST_REVIEWED);
-  const close = (): void => {
-    setOpen(false);
-    onClear();
-  };
-  return (
-    <div className="list-head">
-      {chosen.length > 0 ? (
-        <>
-          <span role="status">{tooMany(chosen) ?? `${chosen.length} selected`}</span>
-          <span className="row">
-            {chosen.length >= all.length ? null : (
-              <Button
-                small
-                look="quiet"
-                label={`Select ${all.length === open.length ? "all" : "the first"} ${all.length}`}
-                onClick={() => onPickAll(all.map(({ id }) => id))}
-              >
-                {all.length === open.length ? "All" : "First"} {all.length}
-              </Button>
-            )}
-            <Button small look="quiet" onClick={onClear}>
-              Clear
-            </Button>
-            <Button small look="ink" off={tooMany(chosen)} onClick={() => setOpen(true)}>
-              Review…
-            </Button>
-          </span>
-        </>
-      ) : (
-        <ListCount view={view} isLoaded={isLoaded} isPartial={isPartial} />
-      )}
-      {isOpen ? <ReviewDialog confirmations={chosen} onClose={close} /> : null}
-    </div>
-  );
-}
-
-/** How many wait, and what to do about those that are decided or new. */
-function ListCount({
-  view: { rows, waiting, decided, clearDecided, letIn },
-  isLoaded,
-  isPartial,
-}: Pick<ListHeadProps, "view" | "isLoaded" | "isPartial">): ReactNode {
-  const isKnown = isLoaded || rows.length > 0;
-  const count = isKnown ? countOf(rows, decided) : "";
-  return (
-    <>
-      <span>{isPartial && rows.length - decided >= MOST ? SHOWN_OF_MORE : count}</span>
-      <span className="row">
-        {decided === 0 ? null : (
-          <Button small look="quiet" onClick={clearDecided}>
-            Clear {decided} decided
-          </Button>
-        )}
-        {waiting === 0 ? null : (
-          <Button small look="ink" onClick={letIn}>
-            {waiting} new
-          </Button>
-        )}
-      </span>
-    </>
-  );
-}
-
-/** Nobody reads more at once, and the page would stand still while it draws them. */
-const MOST_REVIEWED = 100;
-
-function tooMany({ length }: readonly unknown[]): string | undefined {
-  return length > MOST_REVIEWED ? `${length.toLocaleString()} selected, at most ${MOST_REVIEWED}` : undefined;
-}
-
-const SHOWN_OF_MORE = `Only the ${MOST.toLocaleString()} nearest deadlines are shown`;
-
-function countOf(rows: readonly Confirmation[], decided: number): string {
-  const order = rows.some(({ expiresAt }) => expiresAt) ? ", nearest deadline first" : "";
-  return `${(rows.length - decided).toLocaleString()} waiting${order}`;
 }
 
 function NoRows({ state, filters }: { readonly state: BoardState; readonly filters: Filters }): ReactNode {
