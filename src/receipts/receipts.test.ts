@@ -185,6 +185,7 @@ const ATTACKS: readonly Attack[] = [
     found: "lines were moved",
   },
   { name: "all lines removed", act: () => [], found: "it has no receipts" },
+  { name: "all lines emptied", act: () => ["", "", ""], found: "it has no receipts" },
 ];
 
 /** Three receipts for all attacks. */

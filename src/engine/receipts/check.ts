@@ -82,15 +82,18 @@ class ReceiptWalk {
 
   async file(name: string, lines: AsyncIterable<string>): Promise<void> {
     let number = 0;
+    let isEmpty = true;
     try {
       for await (const line of lines) {
         number += 1;
-        if (line !== "") await this.#take(line, `${name} line ${number}`);
+        if (line === "") continue;
+        isEmpty = false;
+        await this.#take(line, `${name} line ${number}`);
       }
     } catch (error) {
       this.#report(name, `it cannot be read (${error instanceof Error ? error.message : String(error)})`);
     }
-    if (number === 0) this.#report(name, "it has no receipts");
+    if (isEmpty) this.#report(name, "it has no receipts");
   }
 
   async end(): Promise<void> {
