@@ -307,6 +307,21 @@ describe("audit verify --receipts finds, with the ledger,", () => {
     );
   });
 
+  test("nothing where whoever writes to the database and to the file has the series begin anew, and says so", async () => {
+    const engine = await published();
+    tamper(
+      "delete from checkpoints where k = 3",
+      "delete from log where seq = (select max(seq) from log)",
+      "delete from documents where key not in (select session from log)",
+      "delete from items where kind = 'receipt-target'",
+    );
+    writeFileSync(join(root, FILE), "");
+    await publish(engine);
+    const checked = await check(engine);
+    expect(checked).toMatchObject({ ok: true, newest: { commits: 2 } });
+    expect(checked.cannotDetect.join()).toContain("or can write to the ledger's database");
+  });
+
   test("receipts of another ledger with the same secret", async () => {
     await published();
     const other = await openEngine("other.db");

@@ -9,7 +9,7 @@ export function receiptLimits({
   return [
     ...(hasKey ? [] : [NO_KEY]),
     ...(hasLedger ? [] : [NO_LEDGER]),
-    "Receipts made anew by somebody who has COUNTERSIGN_SECRET, if they could also replace all earlier ones here. Keep receipts where nobody who has the secret can change them.",
+    "Receipts made anew by somebody who has COUNTERSIGN_SECRET or can write to the ledger's database, if they could also replace all earlier ones here. Keep receipts where neither can change them.",
     "Removal of commits that are newer than the newest receipt.",
   ];
 }
