@@ -65,7 +65,7 @@ export function readTenantsOptions(invocation: Invocation): TenantsOptions | und
       const options = readServeOptions({ ...invocation, env });
       refuseLinks(options.auth);
       if (options.webhook !== undefined && options.webhookSecret === undefined)
-        throw invalid("webhook", "The webhook of a tenant needs COUNTERSIGN_WEBHOOK_SECRET.");
+        throw invalid("webhook", "The webhook of a tenant needs COUNTERSIGN_WEBHOOK_SECRET in its file.");
       return { ...options, ledger, publicUrl: publicUrl.replace(PLACE, name) };
     },
   };
@@ -78,11 +78,12 @@ function refuseLinks(auth: string | undefined): void {
 }
 
 /**
- * What the environment says counts for every tenant, but not its secret, which is the registry's; what a tenant's own file
- * says comes first. A tenant whose file is missing is not served: it might lack its policy.
+ * What the environment says counts for every tenant, but not its secret, which is the registry's, nor what signs webhooks:
+ * whoever receives those of one tenant could sign as another. What a tenant's own file says comes first. A tenant whose file
+ * is missing is not served: it might lack its policy.
  */
 function tenantEnvironment(
-  { COUNTERSIGN_SECRET: _secret, ...common }: NodeJS.ProcessEnv,
+  { COUNTERSIGN_SECRET: _secret, COUNTERSIGN_WEBHOOK_SECRET: _webhookSecret, ...common }: NodeJS.ProcessEnv,
   { folder, name }: { readonly folder: string | undefined; readonly name: string },
 ): NodeJS.ProcessEnv {
   if (folder === undefined) return common;
