@@ -15,7 +15,8 @@ async function optionsOf(
   file: string,
 ): Promise<ReturnType<TenantsOptions["of"]> | undefined> {
   const folder = await resources.folder();
-  writeFileSync(join(folder, "acme.env"), file);
+  writeFileSync(join(folder, "acme.env"), file.replace("{folder}", folder));
+  writeFileSync(join(folder, "channels.json"), JSON.stringify({ people: [{ id: "ana", webhook: "a-1" }] }));
   const common = {
     COUNTERSIGN_REGISTRY: "sqlite:tenants.db",
     COUNTERSIGN_TENANTS: folder,
@@ -41,4 +42,14 @@ test("a tenant's webhook is signed with a secret of its own, never with one that
 test("a tenant's ledger has its own secret, or none", async () => {
   expect(await optionsOf({ COUNTERSIGN_SECRET: "the registry's" }, "")).not.toHaveProperty("secret");
   expect(await optionsOf({}, "COUNTERSIGN_SECRET=own")).toMatchObject({ secret: "own" });
+});
+
+test("answers of a tenant's receiver are signed with a secret of its own", async () => {
+  const shared = { COUNTERSIGN_WEBHOOK_ANSWER_SECRET: "whsec_shared" };
+  const channels = "COUNTERSIGN_CHANNELS={folder}/channels.json";
+  await expect(optionsOf(shared, channels)).rejects.toThrow(/COUNTERSIGN_WEBHOOK_ANSWER_SECRET/);
+  const own = `${channels}\nCOUNTERSIGN_WEBHOOK_ANSWER_SECRET=whsec_own`;
+  expect(await optionsOf(shared, own)).toMatchObject({
+    channels: { webhookAnswers: { secrets: ["whsec_own"] } },
+  });
 });

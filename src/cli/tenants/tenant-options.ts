@@ -78,12 +78,17 @@ function refuseLinks(auth: string | undefined): void {
 }
 
 /**
- * What the environment says counts for every tenant, but not its secret, which is the registry's, nor what signs webhooks:
- * whoever receives those of one tenant could sign as another. What a tenant's own file says comes first. A tenant whose file
- * is missing is not served: it might lack its policy.
+ * What the environment says counts for every tenant, but not its secret, which is the registry's, nor what signs webhooks and
+ * the answers of their receivers: whoever receives those of one tenant could sign as another. What a tenant's own file
+ * says comes first. A tenant whose file is missing is not served: it might lack its policy.
  */
 function tenantEnvironment(
-  { COUNTERSIGN_SECRET: _secret, COUNTERSIGN_WEBHOOK_SECRET: _webhookSecret, ...common }: NodeJS.ProcessEnv,
+  {
+    COUNTERSIGN_SECRET: _secret,
+    COUNTERSIGN_WEBHOOK_SECRET: _webhookSecret,
+    COUNTERSIGN_WEBHOOK_ANSWER_SECRET: _answerSecret,
+    ...common
+  }: NodeJS.ProcessEnv,
   { folder, name }: { readonly folder: string | undefined; readonly name: string },
 ): NodeJS.ProcessEnv {
   if (folder === undefined) return common;
