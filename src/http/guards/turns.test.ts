@@ -47,7 +47,7 @@ async function start() {
     socket.send(`GET /large/1 HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: ${person}\r\n\r\n`);
     return socket;
   };
-  return { made, send, stall };
+  return { made, send, stall, port: server.port };
 }
 
 test("whoever does not read their answers gets few of them made, and nobody else waits", async () => {
@@ -75,6 +75,19 @@ test("what waits for a person, and streams, take no turns", async () => {
   expect((await send("eve", decision, { confirmed: false })).status).toBe(200);
   for (const answer of await Promise.all(waiting))
     expect(await answer.json()).toMatchObject({ status: "denied" });
+});
+
+test("reads that are sent behind a stream, on its connection, keep nobody's turns", async () => {
+  const { send, port } = await start();
+  const socket = await RawSocket.open(port);
+  resources.add(async () => socket.close());
+  const paths = ["/v1/confirmations/stream", "/v1/me", "/v1/me", "/v1/me", "/v1/me"];
+  const head = "HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: eve\r\n\r\n";
+  socket.send(paths.map((path) => `GET ${path} ${head}`).join(""));
+  await socket.until("text/event-stream");
+  // They are all at the server, and have had time to take turns.
+  for (let times = 0; times < 5; times += 1) expect((await send("bob", "/v1/me")).status).toBe(200);
+  expect((await send("eve", "/v1/me")).status).toBe(200);
 });
 
 test("many small reads of one person are all answered", async () => {

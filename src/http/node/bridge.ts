@@ -23,6 +23,7 @@ export async function answerOf(
   const { remoteAddress, scheme } = originOf(incoming, proxies);
   try {
     const request = toRequest(incoming, outgoing, scheme);
+    await firstInLine(outgoing);
     const whenSent = (then: () => void): unknown =>
       outgoing.destroyed || outgoing.writableFinished ? then() : outgoing.once("close", then);
     const bindings = {
@@ -38,4 +39,15 @@ export async function answerOf(
     log.error({ err: error }, "a request was not answered");
     return problemResponse(error);
   }
+}
+
+/**
+ * Resolves when the answer is the next one of its connection. Made before, it would wait for those ahead of it, which may be
+ * streams without an end, and keep what it takes of its caller's limits meanwhile.
+ */
+async function firstInLine(outgoing: ServerResponse): Promise<void> {
+  if (outgoing.socket !== null || outgoing.destroyed) return;
+  await new Promise<void>((resolve) => {
+    outgoing.once("socket", () => resolve()).once("close", resolve);
+  });
 }
