@@ -95,8 +95,13 @@ export class Server {
     const child = this.#process;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
-    for (const pid of [child.pid, ...childrenOf(child.pid)]) kill(pid);
+    // Stopped first, so that it makes no child that nobody kills.
+    kill(child.pid, "SIGSTOP");
+    const children = childrenOf(child.pid);
+    for (const pid of [child.pid, ...children]) kill(pid);
     await gone;
+    // Until the last of them is gone, the memory that they share is in use, and the server cannot start again.
+    while (children.some(isAlive)) await setTimeout(5);
     this.#guard?.kill();
   }
 
@@ -163,9 +168,17 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-function kill(pid: number): void {
+function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, "SIGKILL");
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+function kill(pid: number, signal: "SIGKILL" | "SIGSTOP" = "SIGKILL"): void {
+  try {
+    process.kill(pid, signal);
   } catch {
     // It has ended by itself.
   }
