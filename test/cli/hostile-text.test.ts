@@ -36,6 +36,15 @@ test.each([["pending"], ["show"], ["audit log"]])(
   },
 );
 
+test("the list shows a hint of several lines in one", async () => {
+  const folder = makeFolder();
+  await folder.withEngine(async (engine) => {
+    const gate = { requireConfirmation: true, confirmationHint: "Which venue?\r\n  What must it have?" };
+    await engine.gate("ask", gate, async () => null)({}, { key: "k", by: { id: "ana" } });
+  });
+  expect(folder.run(["pending"]).stdout).toContain("│ Which venue? What must it have?\n");
+});
+
 test("what others say over several lines stays behind a bar", async () => {
   const folder = makeFolder();
   const id = await askHostile(folder);

@@ -124,10 +124,15 @@ function printOpen(output: Output, item: ConfirmationWithCall, now: number): voi
   const indent = "          ";
   const room = output.width - indent.length - 2;
   const bar = output.style("dim", "│");
-  output.line(`${indent}${bar} ${cutTo(inert(shown.hint, 200), room)}`);
+  output.line(`${indent}${bar} ${cutTo(inert(inOneLine(shown.hint), 200), room)}`);
   output.line(`${indent}${bar} ${cutTo(inert(JSON.stringify(redact(call.args, call.secrets)), 200), room)}`);
   if (truncated === true)
     output.line(`${indent}${bar} ${output.style("dim", "(shortened; `show` prints all of it)")}`);
+}
+
+function inOneLine(text: string): string {
+  const lines = text.split("\n");
+  return lines.map((line) => line.trim()).join(" ");
 }
 
 function printUnknown(output: Output, unknown: readonly CallRecord[], line: (words: string) => string): void {
