@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../protocol/index.ts";
 import type { Write } from "../commit.ts";
 import type { Ledger } from "../ledger.ts";
 import type { ConfirmationFilter } from "../lists.ts";
-import type { CallRecord, ConfirmationRecord } from "../records.ts";
+import type { CallRecord, ConfirmationRecord } from "../records/records.ts";
 import { buildQuestion, nameIn, questionId, SessionWriter, type Told } from "./build.ts";
 import { checkEqual, checkRejected } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
