@@ -2,8 +2,8 @@ import { type Call, type DecisionInput, describeProgress, type Engine, isAnswere
 import type { Runner } from "../index.ts";
 import { actingHere } from "./acting-here.ts";
 import type { LoadedAgent } from "./agents/load-agents.ts";
-import { printValue, statusOf, statusText } from "./card.ts";
 import type { Invocation } from "./command.ts";
+import { printValue, statusOf, statusText } from "./display/card.ts";
 import { absoluteTime } from "./duration.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type FoundConfirmation, findToDecide, shortId } from "./find-confirmation.ts";

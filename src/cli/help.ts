@@ -1,6 +1,6 @@
 import { COMMON_FLAGS, type CommandEntry, type Flags, type NamedCommand } from "./command.ts";
+import { padTo, textWidth, wrapTo } from "./display/text-width.ts";
 import type { Output } from "./output.ts";
-import { padTo, textWidth, wrapTo } from "./text-width.ts";
 
 /** `countersign help`: what there is. */
 export function printOverview(output: Output, commands: readonly CommandEntry[]): void {

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { displayText } from "../protocol/index.ts";
-import { wrapTo } from "./text-width.ts";
+import { wrapTo } from "./display/text-width.ts";
 
 /** Where a command writes: the part of a stream that is used. */
 export interface Sink {

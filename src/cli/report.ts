@@ -6,7 +6,7 @@ import {
   type JsonValue,
   parseJson,
 } from "../protocol/index.ts";
-import { statusOf } from "./card.ts";
+import { statusOf } from "./display/card.ts";
 import type { FoundCall } from "./find-confirmation.ts";
 import { localPrincipal } from "./wiring.ts";
 

@@ -1,12 +1,12 @@
 import type { CallRecord, ConfirmationWithCall, Ledger } from "../engine/index.ts";
 import { redact } from "../engine/index.ts";
 import type { Invocation } from "./command.ts";
+import { cutTo, padTo } from "./display/text-width.ts";
 import { shortDuration } from "./duration.ts";
 import { EXIT } from "./exit-codes.ts";
 import { shortId } from "./find-confirmation.ts";
 import { inert, type Output } from "./output.ts";
 import { SIGNAL_EXITS } from "./signals.ts";
-import { cutTo, padTo } from "./text-width.ts";
 import { commandLineFor } from "./wiring.ts";
 
 /** Open confirmations, and calls that must be settled. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/command.ts";
-import { statusText } from "../../src/cli/card.ts";
+import { statusText } from "../../src/cli/display/card.ts";
 import { STATUSES } from "../../src/http/schemas/confirmation.ts";
 
 const PAGE = join(ROOT, "web/src/features/confirmation/status-words.ts");

@@ -1,6 +1,6 @@
 import { displayText } from "../../protocol/index.ts";
+import { textWidth } from "../display/text-width.ts";
 import type { Output } from "../output.ts";
-import { textWidth } from "../text-width.ts";
 
 /** Streams text of others, each line after a bar, so that it cannot pass for our own. */
 export class QuoteWriter {

@@ -1,6 +1,6 @@
 import type { Event, JsonObject, Part } from "../../protocol/index.ts";
 import { importedBy, isReservedName } from "../../protocol/index.ts";
-import { printCard, printValue } from "../card.ts";
+import { printCard, printValue } from "../display/card.ts";
 import type { FoundConfirmation } from "../find-confirmation.ts";
 import { inert, type Output } from "../output.ts";
 import { toJson } from "../report.ts";

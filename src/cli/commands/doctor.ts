@@ -1,5 +1,6 @@
 import { CHANNELS_FLAG } from "../channels/channel-settings.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
+import { padTo, textWidth, wrapTo } from "../display/text-width.ts";
 import { checkAgents } from "../doctor/check-agents.ts";
 import { checkChannels } from "../doctor/check-channels.ts";
 import { checkLedger } from "../doctor/check-ledger.ts";
@@ -10,7 +11,6 @@ import { EXIT } from "../exit-codes.ts";
 import { inert, type Output, type Style } from "../output.ts";
 import { POLICY_FLAG } from "../policy/open-policy.ts";
 import { SERVE_FLAGS } from "../serving/serve-options.ts";
-import { padTo, textWidth, wrapTo } from "../text-width.ts";
 import { ledgerUrl, listenUrl } from "../wiring.ts";
 
 const STYLES: Readonly<Record<Finding["status"], Style>> = { ok: "green", warn: "yellow", fail: "red" };

@@ -1,14 +1,14 @@
 import type { CallRecord, ConfirmationWithCall, Ledger } from "../../engine/index.ts";
 import { mayDecide, redact, toConfirmation } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
-import { wordsToDecide } from "../card.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
+import { wordsToDecide } from "../display/card.ts";
+import { cutTo } from "../display/text-width.ts";
 import { relativeTime } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
 import { shortId } from "../find-confirmation.ts";
 import { inert, type Output } from "../output.ts";
 import { toJson } from "../report.ts";
-import { cutTo } from "../text-width.ts";
 import { type Pending, watchPending } from "../watch-pending.ts";
 import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 

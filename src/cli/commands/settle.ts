@@ -1,8 +1,8 @@
 import type { Settlement } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { actingHere, BREAK_GLASS_FLAG } from "../acting-here.ts";
-import { statusOf, statusText } from "../card.ts";
 import { type Command, type GivenFlags, LEDGER_FLAG } from "../command.ts";
+import { statusOf, statusText } from "../display/card.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findCall, shortId } from "../find-confirmation.ts";
 import { inert } from "../output.ts";

@@ -1,9 +1,9 @@
 import type { JournalKind, Ledger } from "../../engine/index.ts";
-import { printCard, printWhatToDo } from "../card.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
+import { printCard, printWhatToDo } from "../display/card.ts";
+import { isAbout, printRecord } from "../display/journal-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type FoundCall, findCall } from "../find-confirmation.ts";
-import { isAbout, printRecord } from "../journal-line.ts";
 import type { Output } from "../output.ts";
 import { toJson } from "../report.ts";
 import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";

@@ -6,10 +6,10 @@ import {
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
+import { cutTo, padTo } from "../display/text-width.ts";
 import { shortDuration } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert, type Output } from "../output.ts";
-import { cutTo, padTo } from "../text-width.ts";
 import { withEngine } from "../wiring.ts";
 
 const DEFAULT_DAYS = 30;

@@ -1,9 +1,9 @@
 import type { LoginMode } from "../../engine/index.ts";
 import { shortPath } from "../agents/load-agents.ts";
 import type { Invocation } from "../command.ts";
+import { padTo, textWidth } from "../display/text-width.ts";
 import { inert, type Output } from "../output.ts";
 import type { TenantsOptions } from "../tenants/tenant-options.ts";
-import { padTo, textWidth } from "../text-width.ts";
 import type { ListeningSite, OpenSite } from "./open-site.ts";
 import type { ServeOptions } from "./serve-options.ts";
 

@@ -1,7 +1,7 @@
 import type { Quantiles, SimulationNumbers, SimulationReport } from "../../simulation/index.ts";
+import { cutTo, padTo } from "../display/text-width.ts";
 import { shortDuration } from "../duration.ts";
 import { inert, type Output } from "../output.ts";
-import { cutTo, padTo } from "../text-width.ts";
 import { percent } from "./chosen-scenario.ts";
 
 const NAME_WIDTH = 24;

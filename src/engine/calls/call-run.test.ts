@@ -5,7 +5,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { GatedFunction, GateOptions } from "../gate/gate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord } from "../ledger/records.ts";
+import type { CallRecord } from "../ledger/records/records.ts";
 import { killableEngine, pumped, settle, until } from "../testing/execution.ts";
 import { type CallContext, OutcomeUnknown } from "./call-context.ts";
 import { CallEnd } from "./call-end.ts";

@@ -3,7 +3,7 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord, JournalRecord } from "../ledger/records.ts";
+import type { CallRecord, JournalRecord } from "../ledger/records/records.ts";
 import { killableEngine, settle, until, type WatchedLedger } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
 import { tryApprove } from "../testing/try-decide.ts";

@@ -19,13 +19,13 @@ export { erasedUser } from "./erased-user.ts";
 export { errorText } from "./error-text.ts";
 export { hmac } from "./hmac.ts";
 export { createIds, type NewId } from "./ids.ts";
-export { checkSchema } from "./json-schema.ts";
 export { refuseUnknown } from "./known-options.ts";
 export { ManualClock } from "./manual-clock.ts";
 export { checkSessionName, checkStateKey, flawOfName, storableText } from "./names.ts";
 export { redact, unredact } from "./redact.ts";
 export { confirmationId, confirmationPrefix, sessionOf } from "./row-ids.ts";
 export { changedMembers, sameJson } from "./same-json.ts";
+export { checkSchema } from "./schema/json-schema.ts";
 export {
   type Form,
   isStandardSchema,
@@ -37,7 +37,7 @@ export {
   readShape,
   type Shape,
   type StandardSchema,
-} from "./schema.ts";
+} from "./schema/schema.ts";
 export { bytesOf, checkRoom, fittingResponse, sessionFull, tooMuchState } from "./sizes.ts";
 export { type Trace, type Traced, type TraceLink, untraced } from "./trace.ts";
 export { TransientMap } from "./transient-map.ts";

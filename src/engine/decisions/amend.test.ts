@@ -9,7 +9,7 @@ import {
   person,
 } from "../../../test/attack/support/engine-fixture.ts";
 import type { JsonObject } from "../../protocol/index.ts";
-import { readShape } from "../common/schema.ts";
+import { readShape } from "../common/schema/schema.ts";
 import type { LiveTool } from "../host.ts";
 import { oneApproval } from "../people/index.ts";
 import { toConfirmation } from "../questions/index.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../protocol/index.ts";
-import { readShape } from "../common/schema.ts";
+import { readShape } from "../common/schema/schema.ts";
 import { parseChanged } from "./changed-args.ts";
 
 const CENTS = z.number().transform((dollars) => dollars * 100);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type { GrantRecord } from "./grant-record.ts";
 import type { ItemVersion, StoredItem } from "./key-value-store.ts";
+import type { GrantRecord } from "./records/grant-record.ts";
 import type {
   CallRecord,
   CallStatus,
@@ -13,7 +13,7 @@ import type {
   SessionRecord,
   StepRecord,
   StepStatus,
-} from "./records.ts";
+} from "./records/records.ts";
 
 /** What to read together, in one round trip. */
 export type Target =

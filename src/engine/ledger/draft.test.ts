@@ -9,7 +9,7 @@ import { eventId, eventsOf } from "../journal/log-row.ts";
 import type { EngineParts } from "../parts.ts";
 import { Draft } from "./draft.ts";
 import type { Ledger } from "./ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records/records.ts";
 
 const name = { app: "bank", user: "ana", id: "s1" };
 const NOW = 1_800_000_000_000;

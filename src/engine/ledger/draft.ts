@@ -21,8 +21,8 @@ import {
 } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./commit.ts";
-import { type GrantRecord, isShared, toSharedItem, withGrant } from "./grant-record.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
+import { type GrantRecord, isShared, toSharedItem, withGrant } from "./records/grant-record.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records/records.ts";
 
 /** An event before the ledger's clock and order are on it. */
 export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;

@@ -21,19 +21,6 @@ export type {
 export { afterCommit, type Committed } from "./committed.ts";
 export { Draft, type EventDraft } from "./draft.ts";
 export {
-  fromSharedItem,
-  type GrantApproval,
-  type GrantLimits,
-  type GrantRecord,
-  type GrantRevocation,
-  type GrantUse,
-  isShared,
-  SHARED_GRANT,
-  type StoredGrantUse,
-  sharedVersion,
-  withGrant,
-} from "./grant-record.ts";
-export {
   type IdempotentRequest,
   KEY_KNOWN_MS,
   type Recalled,
@@ -59,7 +46,20 @@ export type {
   UnknownCallsRequest,
 } from "./lists.ts";
 export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";
-export { cutPolicy, cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
+export {
+  fromSharedItem,
+  type GrantApproval,
+  type GrantLimits,
+  type GrantRecord,
+  type GrantRevocation,
+  type GrantUse,
+  isShared,
+  SHARED_GRANT,
+  type StoredGrantUse,
+  sharedVersion,
+  withGrant,
+} from "./records/grant-record.ts";
+export { cutPolicy, cutShown, cutSubject, cutValue, cutVotes } from "./records/preview.ts";
 export type {
   AppliedRule,
   Asker,
@@ -87,9 +87,10 @@ export type {
   StepStatus,
   Vote,
   VoteSlot,
-} from "./records.ts";
+} from "./records/records.ts";
+export { searchableWords, wordsOf } from "./records/search-words.ts";
+export { turnOf } from "./records/turn-of.ts";
 export { isLedgerAway, retryUntilStored } from "./retry-until-stored.ts";
-export { searchableWords, wordsOf } from "./search-words.ts";
 export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";
 export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
@@ -101,4 +102,3 @@ export {
   suspendLedger,
 } from "./suspension.ts";
 export { type Conflict, type Judge, type Known, leavesToOthers, type Plan, transact } from "./transact.ts";
-export { turnOf } from "./turn-of.ts";

@@ -3,21 +3,21 @@ import { commitCases } from "./contract/commits.ts";
 import { dueCases } from "./contract/due.ts";
 import { erasingCases } from "./contract/erasing.ts";
 import { fidelityCases } from "./contract/fidelity.ts";
-import { filterCases } from "./contract/filters.ts";
 import { grantCases } from "./contract/grants.ts";
 import { guardCases } from "./contract/guards.ts";
 import { handleCases } from "./contract/handles.ts";
 import { historyCases } from "./contract/history.ts";
 import { keyValueStoreCases } from "./contract/key-value-store.ts";
-import { listCases } from "./contract/lists.ts";
+import { filterCases } from "./contract/lists/filters.ts";
+import { listCases } from "./contract/lists/lists.ts";
+import { previewCases } from "./contract/lists/previews.ts";
+import { searchCases } from "./contract/lists/search.ts";
+import { viewerCases } from "./contract/lists/viewers.ts";
 import { loadCases } from "./contract/load.ts";
 import { memoryCases } from "./contract/memory.ts";
 import { outboxCases } from "./contract/outbox.ts";
 import { ownerCases, suspensionCases } from "./contract/owners.ts";
-import { previewCases } from "./contract/previews.ts";
-import { searchCases } from "./contract/search.ts";
 import type { LedgerCase } from "./contract/subject.ts";
-import { viewerCases } from "./contract/viewers.ts";
 
 export type { LedgerCase, LedgerSubject } from "./contract/subject.ts";
 

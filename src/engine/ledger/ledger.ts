@@ -17,7 +17,7 @@ import type {
   UnknownCallsRequest,
 } from "./lists.ts";
 import type { Owners } from "./owners.ts";
-import type { CallRecord, FrameRecord, Remains, SessionRecord, StepRecord } from "./records.ts";
+import type { CallRecord, FrameRecord, Remains, SessionRecord, StepRecord } from "./records/records.ts";
 
 /** How this process uses its database connections, and how often it retried. */
 export interface LedgerStats {

@@ -1,7 +1,7 @@
 import type { ShownStatus } from "../lifecycle/index.ts";
 import type { DelegatedView } from "../people/index.ts";
-import type { GrantRecord } from "./grant-record.ts";
-import type { CallRecord, ConfirmationRecord, SessionRecord } from "./records.ts";
+import type { GrantRecord } from "./records/grant-record.ts";
+import type { CallRecord, ConfirmationRecord, SessionRecord } from "./records/records.ts";
 
 /** A page of a list; `next` is absent on the last one. */
 export interface Page<T> {

@@ -4,7 +4,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { GatedFunction, GateOptions } from "../gate/gate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord } from "../ledger/records.ts";
+import type { CallRecord } from "../ledger/records/records.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const ana = { id: "ana" };

@@ -6,7 +6,7 @@ import type { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage } from "../index.ts";
 import type { Commit } from "../ledger/commit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/records.ts";
+import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/records/records.ts";
 import {
   hostOf,
   killableEngine,

@@ -5,7 +5,7 @@ import { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Commit, CommitOutcome } from "../ledger/commit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord, FrameRecord } from "../ledger/records.ts";
+import type { CallRecord, FrameRecord } from "../ledger/records/records.ts";
 import {
   hostOf,
   killableEngine,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
 import { ANA, type EngineFixture, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
-import { type Form, readForm } from "../common/schema.ts";
+import { type Form, readForm } from "../common/schema/schema.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const LEAVE = z.object({

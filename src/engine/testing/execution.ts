@@ -6,7 +6,7 @@ import type { EngineOptions } from "../engine-options.ts";
 import type { Host, LiveTool } from "../host.ts";
 import type { EventDraft } from "../ledger/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { FrameRecord } from "../ledger/records.ts";
+import type { FrameRecord } from "../ledger/records/records.ts";
 import { oneApproval } from "../people/index.ts";
 import type { MessageInput } from "../sessions/receive-message.ts";
 import type { CallPlan, PlannedCall } from "../sessions/turns.ts";

@@ -6,8 +6,8 @@ import { Engine } from "../engine.ts";
 import type { EngineOptions } from "../engine-options.ts";
 import type { PolicyCall, PolicySource, PolicyVerdict } from "../gate/policy.ts";
 import type { GrantTerms } from "../grants/index.ts";
-import type { GrantLimits } from "../ledger/grant-record.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { GrantLimits } from "../ledger/records/grant-record.ts";
 import { type Principal, toPrincipal } from "../people/principal.ts";
 
 /** Somebody who logged in and may decide. */

@@ -1,7 +1,7 @@
 import type { OpenAPIHono, RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { HttpEnv } from "../env.ts";
-import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { IDEMPOTENCY_HEADER } from "../idempotency/idempotency.ts";
 import { errorSchema } from "./schemas.ts";
 
 /** One of the ADK's routes as data, for the OpenAPI document. */

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { CountersignError, type ErrorCode, type Event, type JsonObject } from "../../protocol/index.ts";
 import { actingFor } from "../acting-for.ts";
 import type { HttpEnv } from "../env.ts";
-import { onceOf } from "../once.ts";
+import { onceOf } from "../idempotency/once.ts";
 import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { serveAdk } from "./document.ts";

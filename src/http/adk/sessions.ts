@@ -5,7 +5,7 @@ import { CountersignError, type Event, type JsonObject, parseEvent } from "../..
 import { redactCalls, type Session } from "../../runtime/index.ts";
 import { actingFor } from "../acting-for.ts";
 import type { HttpEnv } from "../env.ts";
-import { onceOf } from "../once.ts";
+import { onceOf } from "../idempotency/once.ts";
 import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { checkAppState } from "./app-state.ts";

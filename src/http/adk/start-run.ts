@@ -17,7 +17,7 @@ import {
 } from "../../protocol/index.ts";
 import { ReadMessage, type Runner, redactCalls } from "../../runtime/index.ts";
 import type { HttpEnv } from "../env.ts";
-import { onceOf } from "../once.ts";
+import { onceOf } from "../idempotency/once.ts";
 import type { Site } from "../site.ts";
 import { checkAppState } from "./app-state.ts";
 import { noSession, withLink } from "./errors.ts";

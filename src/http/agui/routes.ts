@@ -3,7 +3,7 @@ import { toSse } from "../adk/sse.ts";
 import { toSseChunk } from "../adk/wire.ts";
 import type { HttpEnv } from "../env.ts";
 import { heldToLogin } from "../held-to-login.ts";
-import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { IDEMPOTENCY_HEADER } from "../idempotency/idempotency.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
 import { statusOf } from "../problems.ts";
 import type { Site } from "../site.ts";

@@ -11,7 +11,7 @@ import { ReadMessage, type Runner, redactCalls } from "../../runtime/index.ts";
 import { noSession } from "../adk/errors.ts";
 import { noteRefused, speakerFor } from "../adk/speaker.ts";
 import type { HttpEnv } from "../env.ts";
-import { onceOf } from "../once.ts";
+import { onceOf } from "../idempotency/once.ts";
 import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import type { Run } from "./events.ts";

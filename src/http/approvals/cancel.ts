@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Confirmation } from "../../engine/index.ts";
 import type { HttpEnv } from "../env.ts";
-import { bindKey } from "../idempotency.ts";
+import { bindKey } from "../idempotency/idempotency.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { recordRefusal, VIA } from "./record-refusal.ts";

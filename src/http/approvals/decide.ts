@@ -10,12 +10,12 @@ import {
 } from "../../engine/index.ts";
 import type { Problem } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
-import { bindKey } from "../idempotency.ts";
+import { bindKey } from "../idempotency/idempotency.ts";
+import { StoredOutcomes } from "../idempotency/stored-outcomes.ts";
 import { clientProblem, statusOf } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { StoredOutcomes } from "../stored-outcomes.ts";
 import { ifMatch } from "./if-match.ts";
 import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";

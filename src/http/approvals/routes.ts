@@ -6,7 +6,7 @@ import { serveDeliveries } from "../deliveries/routes.ts";
 import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
 import { serveGrants } from "../grants/routes.ts";
-import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { IDEMPOTENCY_HEADER } from "../idempotency/idempotency.ts";
 import { serveNotifications } from "../notices/notifications.ts";
 import { serveNotices } from "../notices/routes.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
-import { bindKey } from "../idempotency.ts";
+import { bindKey } from "../idempotency/idempotency.ts";
 import type { SettlementBody } from "../schemas/inputs.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import type { Confirmation, VoteWithdrawn } from "../../engine/index.ts";
 import type { HttpEnv } from "../env.ts";
-import { bindKey } from "../idempotency.ts";
+import { bindKey } from "../idempotency/idempotency.ts";
+import { StoredOutcomes } from "../idempotency/stored-outcomes.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { StoredOutcomes } from "../stored-outcomes.ts";
 import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
 import { find, type Seen, show } from "./visibility.ts";

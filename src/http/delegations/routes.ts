@@ -2,7 +2,13 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { NewDelegation } from "../../engine/index.ts";
 import { VIA } from "../approvals/record-refusal.ts";
 import type { HttpEnv } from "../env.ts";
-import { bindKey, IDEMPOTENCY_HEADER, idempotencyId, idempotencyKey, keyExpiresAt } from "../idempotency.ts";
+import {
+  bindKey,
+  IDEMPOTENCY_HEADER,
+  idempotencyId,
+  idempotencyKey,
+  keyExpiresAt,
+} from "../idempotency/idempotency.ts";
 import { serve } from "../operation.ts";
 import {
   type DelegationBody,

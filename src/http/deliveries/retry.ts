@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { type FailedDelivery, findFailedDelivery, noFailedDelivery } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
-import { bindKey } from "../idempotency.ts";
+import { bindKey } from "../idempotency/idempotency.ts";
 import type { Site } from "../site.ts";
 
 /**

@@ -3,7 +3,7 @@ import { listFailedDeliveries, type ToldPerson, toldPeople } from "../../engine/
 import { find } from "../approvals/visibility.ts";
 import { openCursor, sealCursor } from "../cursors.ts";
 import type { HttpEnv } from "../env.ts";
-import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { IDEMPOTENCY_HEADER } from "../idempotency/idempotency.ts";
 import { serve } from "../operation.ts";
 import { deliveryPageSchema, deliverySchema, toldPeopleSchema } from "../schemas/deliveries.ts";
 import { emptyBodySchema } from "../schemas/inputs.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { checkSchema } from "../../../src/engine/common/json-schema.ts";
+import { checkSchema } from "../../../src/engine/common/schema/json-schema.ts";
 import { checkManifest } from "../../../src/manifest/index.ts";
 import type { JsonObject, JsonValue } from "../../../src/protocol/index.ts";
 

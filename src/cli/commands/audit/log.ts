@@ -1,7 +1,7 @@
 import { findSessionKey, type JournalRecord, type Ledger } from "../../../engine/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { printRecord, recordBody } from "../../display/journal-line.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { printRecord, recordBody } from "../../journal-line.ts";
 import { withEngine } from "../../wiring.ts";
 
 const PAGE = 500;

@@ -4,7 +4,7 @@ import { oneApproval } from "../../people/index.ts";
 import type { Commit, CommitOutcome, SessionName, Write } from "../commit.ts";
 import type { IdempotentRequest } from "../idempotency.ts";
 import type { Ledger } from "../ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records/records.ts";
 
 const APP = "bank";
 const AT = 1_800_000_000_000;

@@ -1,9 +1,9 @@
 import type { JsonObject, StoredEvent } from "../../../protocol/index.ts";
 import { oneApproval } from "../../people/index.ts";
-import type { GrantRecord } from "../grant-record.ts";
 import { recallResponse, rememberResponse } from "../idempotency.ts";
 import type { Ledger } from "../ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records.ts";
+import type { GrantRecord } from "../records/grant-record.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records/records.ts";
 import { buildRequest, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase, LedgerSubject } from "./subject.ts";

@@ -1,5 +1,5 @@
 import { oneApproval } from "../../people/index.ts";
-import { type GrantRecord, SHARED_GRANT, toSharedItem } from "../grant-record.ts";
+import { type GrantRecord, SHARED_GRANT, toSharedItem } from "../records/grant-record.ts";
 import { questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";

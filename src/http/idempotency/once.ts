@@ -1,7 +1,7 @@
 import type { Context } from "hono";
-import { type IdempotentRequest, type Ledger, valueDigest } from "../engine/index.ts";
-import type { JsonValue } from "../protocol/index.ts";
-import type { HttpEnv } from "./env.ts";
+import { type IdempotentRequest, type Ledger, valueDigest } from "../../engine/index.ts";
+import type { JsonValue } from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
 import { idempotencyKey } from "./idempotency.ts";
 
 /** A request with its sender's key, whose result is stored in the same commit. `ownKey`: one that is in the request. */

@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
 import { type OutputUnit, Validator } from "@cfworker/json-schema";
-import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/index.ts";
 import { quickCheck } from "./quick-check.ts";
 
 /** Does the value fit? If not, which field does not, and why. */

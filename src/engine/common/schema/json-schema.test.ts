@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/index.ts";
 import { checkSchema } from "./json-schema.ts";
 
 const SCHEMA: JsonObject = {

@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../../protocol/index.ts";
-import type { Write } from "../commit.ts";
-import type { Ledger } from "../ledger.ts";
-import type { ConfirmationFilter } from "../lists.ts";
-import type { CallRecord, ConfirmationRecord } from "../records.ts";
-import { buildQuestion, nameIn, questionId, SessionWriter, type Told } from "./build.ts";
-import { checkEqual, checkRejected } from "./check.ts";
-import type { LedgerCase } from "./subject.ts";
+import type { JsonObject } from "../../../../protocol/index.ts";
+import type { Write } from "../../commit.ts";
+import type { Ledger } from "../../ledger.ts";
+import type { ConfirmationFilter } from "../../lists.ts";
+import type { CallRecord, ConfirmationRecord } from "../../records/records.ts";
+import { buildQuestion, nameIn, questionId, SessionWriter, type Told } from "../build.ts";
+import { checkEqual, checkRejected } from "../check.ts";
+import type { LedgerCase } from "../subject.ts";
 
 async function find(ledger: Ledger, words: string, over: Partial<ConfirmationFilter> = {}): Promise<string> {
   const { items } = await ledger.confirmations({ state: "open", words, ...over });

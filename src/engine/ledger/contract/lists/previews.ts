@@ -1,13 +1,13 @@
-import type { JsonObject } from "../../../protocol/index.ts";
-import { positionOf } from "../../journal/index.ts";
-import { toPrincipal } from "../../people/principal.ts";
-import { viewsAs } from "../../people/viewers.ts";
-import type { Ledger } from "../ledger.ts";
-import type { ConfirmationWithCall, ListRequest } from "../lists.ts";
-import type { Vote } from "../records.ts";
-import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
-import { checkEqual } from "./check.ts";
-import type { LedgerCase } from "./subject.ts";
+import type { JsonObject } from "../../../../protocol/index.ts";
+import { positionOf } from "../../../journal/index.ts";
+import { toPrincipal } from "../../../people/principal.ts";
+import { viewsAs } from "../../../people/viewers.ts";
+import type { Ledger } from "../../ledger.ts";
+import type { ConfirmationWithCall, ListRequest } from "../../lists.ts";
+import type { Vote } from "../../records/records.ts";
+import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "../build.ts";
+import { checkEqual } from "../check.ts";
+import type { LedgerCase } from "../subject.ts";
 
 const LONG = "long ".repeat(20_000);
 const MOST_LISTED = 16_000;

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
-import type { Approvers, Principal, Requirement } from "../people/index.ts";
+import type { JsonObject, JsonValue, ToolConfirmation } from "../../../protocol/index.ts";
+import type { Approvers, Principal, Requirement } from "../../people/index.ts";
 import type { GrantLimits, GrantRecord, StoredGrantUse } from "./grant-record.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */

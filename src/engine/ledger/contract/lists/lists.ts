@@ -1,7 +1,7 @@
-import type { ConfirmationFilter, Page, PageRequest } from "../lists.ts";
-import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
-import { checkEqual, checkRejected } from "./check.ts";
-import type { LedgerCase } from "./subject.ts";
+import type { ConfirmationFilter, Page, PageRequest } from "../../lists.ts";
+import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "../build.ts";
+import { checkEqual, checkRejected } from "../check.ts";
+import type { LedgerCase } from "../subject.ts";
 
 /** All pages, each asked for with the cursor of the one before; `between` runs after every page. */
 async function pages<T>(

@@ -1,4 +1,10 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../../protocol/index.ts";
 
 /** Does the value fit? */
 type Fits = (value: JsonValue) => boolean;

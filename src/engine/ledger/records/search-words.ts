@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonValue } from "../../protocol/index.ts";
-import { redact } from "../common/index.ts";
+import { isJsonObject, type JsonValue } from "../../../protocol/index.ts";
+import { redact } from "../../common/index.ts";
 import type { CallRecord, ConfirmationRecord } from "./records.ts";
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;

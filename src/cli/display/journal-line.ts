@@ -5,11 +5,11 @@ import {
   type JournalRecord,
   parseEntry,
   readEntry,
-} from "../engine/index.ts";
-import { isJsonObject, type JsonObject } from "../protocol/index.ts";
-import { absoluteTime } from "./duration.ts";
-import { shortId } from "./find-confirmation.ts";
-import { inert, type Output } from "./output.ts";
+} from "../../engine/index.ts";
+import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import { absoluteTime } from "../duration.ts";
+import { shortId } from "../find-confirmation.ts";
+import { inert, type Output } from "../output.ts";
 import { cutTo, padTo } from "./text-width.ts";
 
 const KIND_WIDTH = 22;

@@ -1,5 +1,5 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import type { ConfirmationSubject } from "../questions/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../../protocol/index.ts";
+import type { ConfirmationSubject } from "../../questions/index.ts";
 import type { CallRecord, PolicyNote, Shown, Vote } from "./records.ts";
 
 /** What is longer than this, as JSON, is cut in lists. */

@@ -14,11 +14,11 @@ import {
   type Sighting,
   shownStatus,
   type Vote,
-} from "../engine/index.ts";
-import type { JsonValue } from "../protocol/index.ts";
-import { describeTime, exactDuration } from "./duration.ts";
-import { type FoundCall, idToDecide, shortId } from "./find-confirmation.ts";
-import { inert, type Output, type Style } from "./output.ts";
+} from "../../engine/index.ts";
+import type { JsonValue } from "../../protocol/index.ts";
+import { describeTime, exactDuration } from "../duration.ts";
+import { type FoundCall, idToDecide, shortId } from "../find-confirmation.ts";
+import { inert, type Output, type Style } from "../output.ts";
 import { textWidth, wrapTo } from "./text-width.ts";
 
 const LABEL_WIDTH = 12;

@@ -1,7 +1,7 @@
 import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/index.ts";
 import { quickCheck } from "./quick-check.ts";
 
 const names = fc.constantFrom("a", "b", "__proto__");

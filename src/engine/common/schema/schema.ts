@@ -5,8 +5,8 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
   toJsonValue,
-} from "../../protocol/index.ts";
-import { errorText } from "./error-text.ts";
+} from "../../../protocol/index.ts";
+import { errorText } from "../error-text.ts";
 import { checkSchema } from "./json-schema.ts";
 
 /** The part of the Standard Schema interface that is used here; zod, valibot, arktype and others have it. */

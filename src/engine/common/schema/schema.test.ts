@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/index.ts";
 import { readForm, readShape, type StandardSchema } from "./schema.ts";
 
 const cyclic: Record<string, unknown> = { amount: 1 };

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
-import { KEY_KNOWN_MS, type Ledger, type Principal, valueDigest } from "../engine/index.ts";
+import { KEY_KNOWN_MS, type Ledger, type Principal, valueDigest } from "../../engine/index.ts";
 import {
   CountersignError,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   member,
-} from "../protocol/index.ts";
-import type { HttpEnv } from "./env.ts";
+} from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
 
 const KIND = "idempotency";
 const LONGEST_KEY = 255;

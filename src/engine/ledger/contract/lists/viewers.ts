@@ -1,13 +1,13 @@
-import { oneApproval } from "../../people/index.ts";
-import type { Approvers, Principal } from "../../people/principal.ts";
-import { toPrincipal } from "../../people/principal.ts";
-import { viewsAs } from "../../people/viewers.ts";
-import type { Ledger } from "../ledger.ts";
-import type { ConfirmationFilter, ListRequest } from "../lists.ts";
-import type { ConfirmationStatus } from "../records.ts";
-import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
-import { checkEqual } from "./check.ts";
-import type { LedgerCase } from "./subject.ts";
+import { oneApproval } from "../../../people/index.ts";
+import type { Approvers, Principal } from "../../../people/principal.ts";
+import { toPrincipal } from "../../../people/principal.ts";
+import { viewsAs } from "../../../people/viewers.ts";
+import type { Ledger } from "../../ledger.ts";
+import type { ConfirmationFilter, ListRequest } from "../../lists.ts";
+import type { ConfirmationStatus } from "../../records/records.ts";
+import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "../build.ts";
+import { checkEqual } from "../check.ts";
+import type { LedgerCase } from "../subject.ts";
 
 /** All ids, page by page; a page that is empty, or short and not the last, is a fault. */
 async function walk(ledger: Ledger, filter: ConfirmationFilter, limit: number): Promise<string> {

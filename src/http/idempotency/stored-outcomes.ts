@@ -1,9 +1,9 @@
 import type { Context } from "hono";
-import { judgeOnce, type Ledger, type StoredRefusal, type UsedUp, valueDigest } from "../engine/index.ts";
-import { CountersignError, type JsonValue } from "../protocol/index.ts";
-import type { HttpEnv } from "./env.ts";
+import { judgeOnce, type Ledger, type StoredRefusal, type UsedUp, valueDigest } from "../../engine/index.ts";
+import { CountersignError, type JsonValue } from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { statusOf } from "../problems.ts";
 import { idempotencyId, idempotencyKey, keyExpiresAt } from "./idempotency.ts";
-import { statusOf } from "./problems.ts";
 
 /** A decision, or a vote that was taken back, as it was judged. */
 interface Judged {

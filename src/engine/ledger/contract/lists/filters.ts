@@ -3,14 +3,14 @@ import {
   CONFIRMATION_TRANSITIONS,
   type ShownStatus,
   shownStatus,
-} from "../../lifecycle/lifecycle.ts";
-import type { Write } from "../commit.ts";
-import type { Ledger } from "../ledger.ts";
-import type { ConfirmationFilter } from "../lists.ts";
-import type { CallStatus, ConfirmationStatus } from "../records.ts";
-import { buildFrame, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
-import { checkEqual } from "./check.ts";
-import type { LedgerCase } from "./subject.ts";
+} from "../../../lifecycle/lifecycle.ts";
+import type { Write } from "../../commit.ts";
+import type { Ledger } from "../../ledger.ts";
+import type { ConfirmationFilter } from "../../lists.ts";
+import type { CallStatus, ConfirmationStatus } from "../../records/records.ts";
+import { buildFrame, buildQuestion, nameIn, questionId, SessionWriter } from "../build.ts";
+import { checkEqual } from "../check.ts";
+import type { LedgerCase } from "../subject.ts";
 
 const CONFIRMATIONS = Object.keys(CONFIRMATION_TRANSITIONS) as ConfirmationStatus[];
 const CALLS = Object.keys(CALL_TRANSITIONS) as CallStatus[];
