@@ -5,7 +5,10 @@ import { type Cycles, type Growth, OURS, type PeerResults, type Safety } from ".
 const MIB = 2 ** 20;
 
 /** The page of the documentation: the goals first, every workload after, nothing left out. */
-export function toPage(results: PeerResults, ownResults: string, adapters: string): string {
+export function toPage(
+  results: PeerResults,
+  { own, adapters, notes }: { readonly own: string; readonly adapters: string; readonly notes: string },
+): string {
   return [
     "# Benchmarks",
     "",
@@ -38,12 +41,15 @@ export function toPage(results: PeerResults, ownResults: string, adapters: strin
     "",
     "What the engine costs over the bare statements of its store, and whether a full ledger slows it down.",
     "",
-    ownResults.replace(/^# .*\n+/, "").replaceAll(/^## /gm, "### "),
+    own.replace(/^# .*\n+/, "").replaceAll(/^## /gm, "### "),
     "## Inside other frameworks",
     "",
-    "What our gate costs inside other frameworks. Made by `npm run bench:adapters`. An ungated tool is the framework's own object with every adapter but the ADK's, so that nothing is added to it. A gated cycle makes five writes, as the Runner's does: the key, and four commits (question, decision, claim, result). It reads nine to seventeen times, the Runner twice.",
+    "What our gate costs inside other frameworks. Made by `npm run bench:adapters`. An ungated tool is the framework's own object with every adapter but the ADK's, so that nothing is added to it. A gated cycle makes five writes, as the Runner's does: the key, and four commits (question, decision, claim, result). It reads the ledger five to seven times, the Runner twice.",
     "",
     `<!-- adapters -->\n${adapters}<!-- /adapters -->\n`,
+    "## Measured by themselves",
+    "",
+    notes,
   ].join("\n");
 }
 

@@ -54,7 +54,8 @@ async function main(): Promise<void> {
   const merged = later.reduce((before, after) => ({ ...before, ...after }), first);
   if (values.quick) return;
   const results: PeerResults = { ...merged, env: first.env };
-  writeFileSync(PAGE, toPage(results, kept("RESULTS.md"), kept("ADAPTERS.md")));
+  const [own, adapters, notes] = [kept("RESULTS.md"), kept("ADAPTERS.md"), kept("NOTES.md")];
+  writeFileSync(PAGE, toPage(results, { own, adapters, notes }));
   process.stderr.write(`docs/benchmarks.md was made of ${files.join(" and ")}\n`);
 }
 
