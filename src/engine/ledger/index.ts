@@ -90,11 +90,5 @@ export { isLedgerAway, retryUntilStored } from "./retry-until-stored.ts";
 export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";
 export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
-export {
-  isLedgerSuspended,
-  resumeLedger,
-  SUSPENSION,
-  suspendedError,
-  suspendLedger,
-} from "./suspension.ts";
+export { isLedgerSuspended, resumeLedger, SUSPENSION, suspendedError, suspendLedger } from "./suspension.ts";
 export { type Conflict, type Judge, type Known, leavesToOthers, type Plan, transact } from "./transact.ts";
