@@ -25,8 +25,6 @@ export {
   CallAbandoned,
   type CallContext,
   CallEnd,
-  type CallEndOptions,
-  type Claimed,
   ConfirmationRejected,
   type Delegation,
   OutcomeUnknown,
@@ -51,7 +49,6 @@ export {
   type NewId,
   type Parameters,
   type ParseOutcome,
-  type PayloadReading,
   readForm,
   readShape,
   redact,
@@ -72,7 +69,6 @@ export type { DecisionRefusal, DecisionResult, ReadOptions, Verdict } from "./de
 export { toDecisionRefusal } from "./decision-result.ts";
 export {
   type Acting,
-  type Cancelled,
   type Decided,
   type Decider,
   type DecisionInput,
@@ -83,7 +79,6 @@ export {
   type Refusal,
   type RefusedDecision,
   refusalError,
-  type Settled,
   type Settlement,
   type SettlementInput,
   type StoredRefusal,
@@ -115,16 +110,14 @@ export {
 } from "./deliveries/index.ts";
 export { Engine, partsOf } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
-export type { ChildInput, FrameEnd, Rest, SessionCache } from "./frames/index.ts";
+export type { FrameEnd, Rest } from "./frames/index.ts";
 export { finishFrame, historyOf, spawnFrames } from "./frames/index.ts";
 export {
-  type AskingOptions,
   type AuthorGate,
   type CallSubject,
   type CardNotes,
   type ConfirmationRules,
   checkAsking,
-  type EntryPoint,
   type GateBody,
   type GateContext,
   type GatedCall,
@@ -151,27 +144,23 @@ export {
   toLiveTool,
   type Verdict as GateVerdict,
 } from "./gate/index.ts";
-export type { Grant, GrantStatus, GrantTerms } from "./grants/index.ts";
+export type { Grant, GrantTerms } from "./grants/index.ts";
 export { allHolds, endHolds, type Hold, type HoldTarget, placeHold, releaseHold } from "./holds/index.ts";
-export type { Amendment, AskingRules, Host, HostedApp, LiveTool, StoredCall } from "./host.ts";
+export type { Host, LiveTool, StoredCall } from "./host.ts";
 export {
   commitsBetween,
   type Delivery,
-  type DeliveryEnd,
   type EntryTable,
   entrySubject,
   type FailedDelivery,
   findFailedDelivery,
   isJournalKind,
-  type Journal,
   type JournalBodies,
   type JournalEntry,
   type JournalKind,
   type JournalPlace,
-  type JournalRange,
   listFailedDeliveries,
   noFailedDelivery,
-  type Outbox,
   parseEntry,
   readEntry,
   recordsAfter,
@@ -180,32 +169,24 @@ export {
 } from "./journal/index.ts";
 export {
   type Asker,
-  type CallChange,
   type CallRecord,
   type CallStatus,
   type CardLayout,
-  type ChainHead,
   type CheckpointRecord,
   type Commit,
   type CommitOutcome,
-  type ConfirmationChange,
   type ConfirmationFilter,
   type ConfirmationRecord,
   type ConfirmationStatus,
   type ConfirmationWithCall,
   cutSubject,
-  type DuePlace,
-  type DueWork,
   type EventDraft,
-  type EventRange,
-  type FrameChange,
   type FrameKind,
   type FrameRecord,
   type FrameStatus,
   type GrantLimits,
   type GrantRecord,
   type GrantUse,
-  type HeldWork,
   type IdempotentRequest,
   isEverybodys,
   isLedgerAway,
@@ -220,30 +201,22 @@ export {
   type LogRow,
   type Owner,
   type OwnerState,
-  type Owners,
   type Page,
   type PageRequest,
   type PolicyNote,
-  type Recalled,
-  type RememberedRun,
   recallResponse,
   resumeLedger,
-  type SessionChange,
   type SessionName,
   type SessionRecord,
   type SettlementRecord,
   type Shown,
   type Sighting,
   type Snapshot,
-  type StepKind,
-  type StepRecord,
-  type StepStatus,
   type StoredItem,
   SUSPENSION,
   searchableWords,
   suspendedError,
   suspendLedger,
-  type Target,
   toRememberedRun,
   turnOf,
   type UnknownCallsRequest,
@@ -252,23 +225,13 @@ export {
   withoutTemporary,
   wordsOf,
 } from "./ledger/index.ts";
-export {
-  type CallCommand,
-  type ConfirmationCommand,
-  type FrameCommand,
-  isAnswered,
-  nextCall,
-  type ShownStatus,
-  shownStatus,
-} from "./lifecycle/index.ts";
+export { type CallCommand, isAnswered, nextCall, type ShownStatus, shownStatus } from "./lifecycle/index.ts";
 export type { EngineParts, EngineSettings } from "./parts.ts";
 export {
   ANYBODY,
   type Approvers,
   askerOf,
   type Counting,
-  type DelegatedView,
-  type DelegationScope,
   type Directory,
   isAnybody,
   isRequester,
@@ -291,7 +254,6 @@ export {
   type StoredLogin,
   setLoginMode,
   toPrincipal,
-  type VoteDelegation,
   viewsAs,
   viewsForOthers,
 } from "./people/index.ts";
@@ -309,7 +271,6 @@ export {
 export {
   AppOpenLimit,
   type AskedCall,
-  type Closed,
   type Confirmation,
   type ConfirmationDecision,
   type ConfirmationSettlement,
@@ -320,10 +281,7 @@ export {
   decidingVote,
   firstQuestion,
   MAX_OPEN_PER_SERVER,
-  type PayloadOutcome,
   type Question,
-  type QuotaLimits,
-  type RequirementProgress,
   rightsOf,
   toConfirmation,
   type Usage,
@@ -344,7 +302,6 @@ export type {
   PersonalItems,
   PersonErased,
   Planned,
-  RetentionReport,
   RetentionRules,
   RetentionRun,
 } from "./retention/index.ts";
@@ -352,13 +309,10 @@ export { erasePerson, planRetention, readProgress, runArchive, runRetention } fr
 export {
   type CallPlan,
   type MessageInput,
-  type MessageOutcome,
   type PlannedCall,
   receiveMessage,
   receiveOnce,
   recordTurn,
-  type Turn,
-  type TurnInput,
   useKey,
 } from "./sessions/index.ts";
 export {

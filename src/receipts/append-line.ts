@@ -1,6 +1,6 @@
-import { type FileHandle, open } from "node:fs/promises";
-import { dirname } from "node:path";
+import type { FileHandle } from "node:fs/promises";
 import type { Kept, Receipt } from "../engine/index.ts";
+import { appendSafely } from "../files/index.ts";
 
 /** Receipts are for others to read. */
 const MODE = 0o644;
@@ -12,36 +12,22 @@ const TAIL_BYTES = 65_536;
  * also if a process died while it wrote it.
  */
 export async function appendReceipt(path: string, receipt: Receipt): Promise<Kept> {
-  try {
-    const handle = await open(path, "a+", MODE);
-    try {
-      return await append(handle, path, receipt);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    return { ok: false, reason: `${path} could not be written (${codeOf(error)}).` };
-  }
-}
-
-async function append(handle: FileHandle, path: string, receipt: Receipt): Promise<Kept> {
-  const line = JSON.stringify(receipt);
-  const { size } = await handle.stat();
-  const lines = (await tailOf(handle, size)).split("\n");
-  const torn = lines.pop() ?? "";
-  const isThere = lines.includes(line);
-  if (!isThere) {
-    // What is there of it stays: the file may be one that cannot be cut.
-    const rest = line.startsWith(torn) ? line.slice(torn.length) : `\n${line}`;
-    await handle.appendFile(`${rest}\n`);
-  }
-  await handle.sync();
-  if (size === 0) await syncFolder(path);
-  const { nlink } = await handle.stat();
-  if (nlink === 0) return { ok: false, reason: `${path} was removed while it was written.` };
-  if (isThere || receipt.number === 1 || isFollowed(lines.at(-1), receipt)) return { ok: true };
+  const written = await appendSafely(path, MODE, (handle, { size }) => append(handle, size, receipt));
+  if (!written.ok || written.value.isInOrder) return written.ok ? { ok: true } : written;
   const warning = `${path} does not end with receipt ${receipt.number - 1}: lines were removed, or it is another file. \`countersign audit verify --receipts\` says more.`;
   return { ok: true, warning };
+}
+
+/** Tells whether the receipt is there already or follows the one before it. */
+async function append(handle: FileHandle, size: number, receipt: Receipt): Promise<{ isInOrder: boolean }> {
+  const line = JSON.stringify(receipt);
+  const lines = (await tailOf(handle, size)).split("\n");
+  const torn = lines.pop() ?? "";
+  if (lines.includes(line)) return { isInOrder: true };
+  // What is there of it stays: the file may be one that cannot be cut.
+  const rest = line.startsWith(torn) ? line.slice(torn.length) : `\n${line}`;
+  await handle.appendFile(`${rest}\n`);
+  return { isInOrder: receipt.number === 1 || isFollowed(lines.at(-1), receipt) };
 }
 
 /** Is the last line the receipt before this one? */
@@ -54,18 +40,4 @@ async function tailOf(handle: FileHandle, size: number): Promise<string> {
   if (length === 0) return "";
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
   return buffer.toString("utf8", 0, bytesRead);
-}
-
-// Otherwise a power failure could take the new file's name.
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(dirname(path), "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "error";
 }

@@ -1,5 +1,5 @@
-import { signWebhook } from "../channels/webhook/index.ts";
-import type { Clock, Kept, Receipt, ReceiptTarget } from "../engine/index.ts";
+import type { Kept, Receipt, ReceiptTarget } from "../engine/index.ts";
+import { postSigned, type SignedAddress } from "../webhooks/index.ts";
 
 const TYPE = "ledger.receipt";
 
@@ -9,42 +9,16 @@ const TYPE = "ledger.receipt";
  */
 export function httpTarget(
   name: string,
-  {
-    url,
-    keys,
-    clock,
-    timeoutMs,
-  }: {
-    readonly url: URL;
-    readonly keys: readonly Uint8Array[];
-    readonly clock: Clock;
-    readonly timeoutMs: number;
-  },
+  { timeoutMs, ...address }: SignedAddress & { readonly timeoutMs: number },
 ): ReceiptTarget {
+  const { url } = address;
   return {
     name,
     async keep(receipt, signal) {
-      const body = JSON.stringify({ type: TYPE, timestamp: receipt.at, data: receipt });
-      const id = messageId(receipt);
-      const timestamp = Math.floor(clock.now() / 1_000);
       const limits = [AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])];
+      const message = { id: messageId(receipt), type: TYPE, timestamp: receipt.at, data: receipt };
       try {
-        const response = await fetch(url, {
-          method: "POST",
-          redirect: "manual",
-          headers: {
-            "content-type": "application/json",
-            "user-agent": "countersign",
-            "webhook-id": id,
-            "webhook-timestamp": String(timestamp),
-            "webhook-signature": signWebhook({ id, timestamp, body }, keys),
-          },
-          body,
-          signal: AbortSignal.any(limits),
-        });
-        // The answer's body is not needed, and could be endless.
-        await response.body?.cancel().catch(() => {});
-        return toKept(response, url);
+        return toKept(await postSigned(address, message, AbortSignal.any(limits)), url);
       } catch {
         // The URL may contain a token, so only its origin is shown.
         return { ok: false, reason: `${url.origin} could not be reached, or did not answer in time.` };

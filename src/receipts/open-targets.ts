@@ -1,6 +1,6 @@
-import { parseWebhookSecret, webhookSecrets } from "../channels/webhook/index.ts";
 import { type Engine, partsOf, type ReceiptTarget, signingSecret } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
+import { parseWebhookSecret, webhookSecrets } from "../webhooks/index.ts";
 import { appendReceipt } from "./append-line.ts";
 import { gitTarget } from "./git-target.ts";
 import { httpTarget } from "./http-target.ts";

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { useResources } from "../../test/support/resources.ts";
-import { newWebhookSecret, parseWebhookSecret, signWebhook } from "../channels/webhook/index.ts";
 import {
   Engine,
   ManualClock,
@@ -15,6 +14,7 @@ import {
   verifyReceipts,
 } from "../engine/index.ts";
 import { createLedger } from "../stores/index.ts";
+import { newWebhookSecret, parseWebhookSecret, signWebhook } from "../webhooks/index.ts";
 import { openTargets } from "./open-targets.ts";
 import { receiptFileLines } from "./receipt-lines.ts";
 import type { TargetSettings } from "./receipts-file.ts";

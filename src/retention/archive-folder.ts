@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { access, link, mkdir, open, readdir, rm, unlink } from "node:fs/promises";
+import { access, link, mkdir, readdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { ArchiveFile, ArchiveFolder } from "../engine/index.ts";
+import { syncFolder } from "../files/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import { splitLines } from "./split-lines.ts";
 
@@ -80,15 +81,6 @@ async function publish(part: string, path: string): Promise<boolean> {
   }
   await unlink(part);
   return true;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The lines of an archive file. Rejects where it is cut off, is not compressed, or has a line that nobody wrote. */

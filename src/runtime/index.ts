@@ -41,14 +41,7 @@ export type {
 } from "./models/index.ts";
 export { Runner, type StartedRun } from "./runner.ts";
 export type { BeginInput, RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
-export {
-  type Activity,
-  activityOf,
-  Pace,
-  type RunEvent,
-  type StreamEvent,
-  type Waiting,
-} from "./streaming/index.ts";
+export { activityOf, Pace, type RunEvent, type StreamEvent, type Waiting } from "./streaming/index.ts";
 export {
   AgentTool,
   type AgentToolOptions,

@@ -5,17 +5,9 @@
  * deadline does is decided by the policy and the engine; nothing of it is repeated here.
  */
 
-export type { Counted, Quantiles } from "./measures.ts";
+export type { Quantiles } from "./measures.ts";
 export { readScenario, type ScenarioFile } from "./read-scenario.ts";
-export type { SimulationNumbers, SimulationReport, TeamNumbers } from "./report.ts";
-export {
-  type CallKind,
-  expectedCalls,
-  type Scenario,
-  sampled,
-  type Team,
-  USUAL_HOURS,
-  USUAL_WEEKDAYS,
-} from "./scenario.ts";
-export { type SimulationInput, simulate } from "./simulate.ts";
+export type { SimulationNumbers, SimulationReport } from "./report.ts";
+export { expectedCalls, type Scenario, sampled, type Team, USUAL_HOURS, USUAL_WEEKDAYS } from "./scenario.ts";
+export { simulate } from "./simulate.ts";
 export { callsOfTests, teamsOf } from "./usual-scenario.ts";

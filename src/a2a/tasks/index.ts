@@ -10,4 +10,4 @@ export { listTasks } from "./list-tasks.ts";
 export { readTask, type TaskView } from "./read-task.ts";
 export { rememberShown, shownAs, shownIn } from "./shown.ts";
 export { parseTaskId, startedTask, type TaskRef, taskIdOf } from "./task-id.ts";
-export { type TaskForm, toTask } from "./to-task.ts";
+export { toTask } from "./to-task.ts";

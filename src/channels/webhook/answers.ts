@@ -1,10 +1,10 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock, Confirmation, Ledger, UsedUp } from "../../engine/index.ts";
 import { CountersignError, type ErrorCode } from "../../protocol/index.ts";
+import { isSigned, parseWebhookSecret } from "../../webhooks/index.ts";
 import type { ChannelApprovals, InboundAnswer, InboundRequest, Receive } from "../inbound.ts";
 import type { ChannelPerson } from "../people.ts";
 import { type AnswerBody, readAnswer } from "./answer-body.ts";
-import { isSigned, parseWebhookSecret } from "./signature.ts";
 
 const ID = /^[^\s.]{1,200}$/;
 const SECONDS = /^\d{1,12}$/;

@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from "../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { parseWebhookSecret, postSigned, type SignedAddress } from "../../webhooks/index.ts";
 import { asks } from "../asks.ts";
 import type { Channel, Told } from "../channel.ts";
 import { createAnswerDoor, type WebhookAnswers } from "./answers.ts";
 import { toMessage } from "./message.ts";
 import { parseRetryAfter } from "./retry-after.ts";
-import { parseWebhookSecret, signWebhook } from "./signature.ts";
 
 /** Options of {@link webhook}. */
 export interface WebhookOptions {
@@ -51,45 +51,22 @@ export function createWebhookChannel(options: WebhookOptions): Channel {
   };
 }
 
-interface Posting {
-  readonly url: URL;
-  readonly keys: readonly Uint8Array[];
-  readonly clock: Clock;
-}
-
 /** A message that says nothing of anything, for trying out a recipient. */
 function testMessage(now: number): { readonly id: string } & JsonObject {
   return { id: `msg_test_${now}`, type: "channel.test", timestamp: new Date(now).toISOString(), data: {} };
 }
 
 async function post(
-  { url, keys, clock }: Posting,
-  { id, ...message }: { readonly id: string },
+  address: SignedAddress,
+  message: { readonly id: string },
   signal: AbortSignal,
 ): Promise<Told> {
-  const body = JSON.stringify(message);
-  const timestamp = Math.floor(clock.now() / 1_000);
-  let response: Response;
+  const { url, clock } = address;
   try {
-    response = await fetch(url, {
-      method: "POST",
-      redirect: "manual",
-      headers: {
-        "content-type": "application/json",
-        "user-agent": "countersign",
-        "webhook-id": id,
-        "webhook-timestamp": String(timestamp),
-        "webhook-signature": signWebhook({ id, timestamp, body }, keys),
-      },
-      body,
-      signal,
-    });
+    return toTold(await postSigned(address, message, signal), url, clock.now());
   } catch (error) {
     return { ok: false, reason: `${url.origin} ${unreached(error, signal)}.` };
   }
-  // The answer's body is not needed, and could be endless.
-  await response.body?.cancel().catch(() => {});
-  return toTold(response, url, clock.now());
 }
 
 function toTold({ status, ok, headers }: Response, url: URL, now: number): Told {

@@ -7,13 +7,6 @@
 
 export { besideLedger, faultOfSession } from "./beside-ledger.ts";
 export { type CheckedFile, checkFile } from "./check-file.ts";
-export {
-  type ArchiveCheck,
-  type ArchiveVerification,
-  type BesideLedger,
-  type NamedLines,
-  type SessionEnd,
-  verifyArchives,
-} from "./check-files.ts";
-export { type ArchivedSession, type ArchiveFile, ledgerId } from "./format.ts";
+export { type ArchiveVerification, type NamedLines, type SessionEnd, verifyArchives } from "./check-files.ts";
+export { type ArchiveFile, ledgerId } from "./format.ts";
 export { type ArchivePlace, archiveLines, inspectChain, NO_ARCHIVE } from "./write-lines.ts";

@@ -6,7 +6,7 @@
  * Verification reads the ledger and trusts none of it.
  */
 
-export { type ChainCheck, ChainWalk } from "./chain-walk.ts";
+export { ChainWalk } from "./chain-walk.ts";
 export {
   type AuditParts,
   hasCheckpoint,

@@ -9,7 +9,6 @@
 export { CallerCalls, type CallerThread, type CallRequest } from "./caller-calls.ts";
 export type { CallerOutcome, CallerStatus } from "./caller-outcome.ts";
 export { storedCallerTool } from "./caller-tool.ts";
-export type { CallerClaim, ClaimRequest } from "./claim.ts";
 export { callKey } from "./key.ts";
 export type { CallerRef } from "./read.ts";
 export type { OnReady, OnReadyOptions, ReadyNotices, ReadyTurn } from "./ready-notices.ts";

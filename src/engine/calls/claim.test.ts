@@ -7,7 +7,7 @@ import {
   openEngineFixture,
 } from "../../../test/attack/support/engine-fixture.ts";
 import { valueDigest } from "../common/digest.ts";
-import type { ConfirmationRecord } from "../ledger/records/records.ts";
+import type { ConfirmationRecord } from "../ledger/index.ts";
 import type { AskedCall } from "../questions/ask.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 

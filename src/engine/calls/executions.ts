@@ -1,5 +1,5 @@
-import { errorText, TransientMap, unlessClosed } from "../common/index.ts";
-import { finishFrame, RestingSessions, SessionCache } from "../frames/index.ts";
+import { errorText, TransientMap } from "../common/index.ts";
+import { finishFrame, type SessionCache } from "../frames/index.ts";
 import {
   type CallRecord,
   type Committed,
@@ -17,6 +17,13 @@ import { type KnownClaim, Outcomes } from "./claim-outcomes.ts";
 import { claimReady } from "./claim-ready.ts";
 import { Endings } from "./endings.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
+import { type Place, placeOf, RunningWork } from "./running-work.ts";
+
+/** How long to wait before a step is taken again. */
+const RETRY_STEP_MS = 500;
+const LONGEST_RETRY_MS = 10_000;
+/** A claim starts within moments or never, so the newest are enough. */
+const MOST_FORBIDDEN = 10_000;
 
 /** How one run of a call's function ended, as committed. */
 export interface Ended {
@@ -30,10 +37,7 @@ export interface Ended {
 /** What this process is running. Only in memory: after a crash, the ledger says what was running. */
 export class Executions {
   readonly #parts: EngineParts;
-  readonly #running = new TransientMap<string, Promise<void>>();
-  readonly #invocations = new TransientMap<string, Run>();
-  readonly #sessions = new TransientMap<string, Set<Run>>();
-  readonly #resting: RestingSessions;
+  readonly #work: RunningWork;
   readonly #endings: Endings;
   readonly #outcomes: Outcomes;
   /** Calls between their claim and their stored end, and frames in a step; each with a count. */
@@ -45,19 +49,17 @@ export class Executions {
   readonly #steps = new TransientMap<string, Committed<FrameRecord>>();
   /** Claims that were withdrawn before the call started. */
   readonly #forbidden = new Set<string>();
-  /** Keeps the process alive while a call runs, because its end must be recorded. Released when nothing runs. */
-  #release: (() => void) | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.#resting = new RestingSessions(parts.clock);
+    this.#work = new RunningWork(parts);
     this.#outcomes = new Outcomes(parts.clock, parts.ledger);
     this.callerClaims = new CallerClaims(parts.clock, parts.ledger);
     this.#endings = new Endings(parts);
   }
 
   get size(): number {
-    return this.#running.size;
+    return this.#work.size;
   }
 
   /** Runs a claimed call as `start` does. Resolves to how it ended, as committed here. Rejects if the engine closes. */
@@ -151,7 +153,7 @@ export class Executions {
    * Like `resume`, without waiting. If it fails, the call is still ready in the ledger, and any worker can claim it.
    */
   pursue(callId: string): void {
-    this.#remember(callId, () =>
+    this.#work.start(callId, () =>
       this.resume(callId).then(
         () => {},
         () => {},
@@ -169,39 +171,28 @@ export class Executions {
    * Resolves when the call, and the steps that follow from it in this process, are done; at once if it does not run
    * here. Rejects if the engine closes.
    */
-  async settled(id: string): Promise<void> {
-    for (let running = this.#running.get(id); running !== undefined; running = this.#running.get(id))
-      await unlessClosed(this.#parts.closed, running);
+  settled(id: string): Promise<void> {
+    return this.#work.settled(id);
   }
 
   /** Resolves when nothing of this invocation runs here any more, to what was committed here while it ran. */
-  async settledIn(invocation: string): Promise<SessionCache | undefined> {
-    let cache: SessionCache | undefined;
-    for (
-      let work = this.#invocations.get(invocation);
-      work !== undefined;
-      work = this.#invocations.get(invocation)
-    ) {
-      ({ cache } = work);
-      await unlessClosed(this.#parts.closed, work.over.promise);
-    }
-    return cache;
+  settledIn(invocation: string): Promise<SessionCache | undefined> {
+    return this.#work.settledIn(invocation);
   }
 
   /** Keeps what was committed, for the steps that start from it and for callers that wait for the session's work. */
   committed(draft: Draft): void {
     for (const record of draft.steps) this.#steps.set(record.id, { record, draft });
-    for (const { cache } of this.#sessions.get(draft.sessionKey) ?? []) cache.add(draft);
+    this.#work.committed(draft);
     if (!draft.isErased) return;
     // What was erased must not be found in memory either.
-    this.#resting.take(draft.sessionKey);
     this.#outcomes.erase(draft.sessionKey);
     this.callerClaims.erase(draft.sessionKey);
   }
 
   /** Removes what is kept of sessions only to save reading: another process may have erased them. */
   forgetOld(): void {
-    this.#resting.forgetOld();
+    this.#work.forgetOld();
     this.#outcomes.forgetOld();
   }
 
@@ -214,12 +205,12 @@ export class Executions {
 
   /** What this process committed while it worked on an invocation. */
   cacheOf(invocation: string): SessionCache | undefined {
-    return this.#invocations.get(invocation)?.cache;
+    return this.#work.cacheOf(invocation);
   }
 
   /** Resolves when nothing runs here any more. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  idle(): Promise<void> {
+    return this.#work.idle();
   }
 
   async #whileAtWork<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -298,7 +289,7 @@ export class Executions {
   }
 
   #track(id: string, work: () => Promise<Ended>, place: Place): void {
-    this.#remember(id, () => this.#toRest(work), place);
+    this.#work.start(id, () => this.#toRest(work), place);
   }
 
   /** Does the work, and then the step that follows from it. */
@@ -314,91 +305,4 @@ export class Executions {
       release();
     }
   }
-
-  #remember(id: string, work: () => Promise<void>, place: Place = NOWHERE): void {
-    const run = this.#invocations.get(place.invocation) ?? this.#begin(place);
-    if (place.draft !== undefined) run.cache.add(place.draft);
-    const track = async (): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        // Who waits for a call of no run waits for this promise itself.
-        if (place.invocation === NOWHERE.invocation) throw error;
-        fail(run, error);
-      } finally {
-        if (this.#running.get(id) === tracked) this.#running.delete(id);
-        if (this.#running.size === 0) this.#letGo();
-        run.running.delete(tracked);
-        if (run.running.size === 0) this.#end(place, run);
-      }
-    };
-    const tracked = track();
-    this.#running.set(id, tracked);
-    this.#release ??= this.#parts.clock.hold();
-    run.running.add(tracked);
-  }
-
-  #letGo(): void {
-    this.#release?.();
-    this.#release = undefined;
-  }
-
-  #begin({ session, invocation, draft }: Place): Run {
-    // Without a draft that follows it, nobody knows whether others have gone on with the session since.
-    const rested = this.#resting.take(session);
-    const cache = draft === undefined ? undefined : rested;
-    const run: Run = {
-      running: new Set(),
-      cache: cache ?? new SessionCache(),
-      over: Promise.withResolvers<void>(),
-    };
-    this.#invocations.set(invocation, run);
-    this.#sessions.set(session, (this.#sessions.get(session) ?? new Set()).add(run));
-    return run;
-  }
-
-  #end({ session, invocation }: Place, run: Run): void {
-    this.#invocations.delete(invocation);
-    run.over.resolve();
-    const others = this.#sessions.get(session);
-    others?.delete(run);
-    if (others?.size !== 0) return;
-    this.#sessions.delete(session);
-    if (run.cache.mayRest) this.#resting.add(session, run.cache);
-  }
-}
-
-/** A claim starts within moments or never, so the newest are enough. */
-/** Before a step is taken again. */
-const RETRY_STEP_MS = 500;
-const LONGEST_RETRY_MS = 10_000;
-const MOST_FORBIDDEN = 10_000;
-
-/** What runs here of one invocation. */
-interface Run {
-  readonly running: Set<Promise<void>>;
-  readonly cache: SessionCache;
-  /** Settled when nothing of it runs here any more. */
-  over: PromiseWithResolvers<void>;
-}
-
-/** Those who wait now are told; whoever comes later waits for the rest. */
-function fail(run: Run, error: unknown): void {
-  const { over } = run;
-  run.over = Promise.withResolvers();
-  over.reject(error);
-}
-
-/** What a piece of work belongs to, and the draft that started it. */
-interface Place {
-  readonly session: string;
-  readonly invocation: string;
-  readonly draft?: Draft | undefined;
-}
-
-// For work that belongs to no agent.
-const NOWHERE: Place = { session: "", invocation: "" };
-
-function placeOf({ session }: { readonly session: string }, frame: FrameRecord | undefined): Place {
-  return frame === undefined ? NOWHERE : { session, invocation: frame.invocation };
 }

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
+import type { CallRecord } from "../ledger/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord } from "../ledger/records/records.ts";
 import { type KillableEngine, killableEngine, pumped, settle, until } from "../testing/execution.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 

@@ -6,6 +6,6 @@
  */
 
 export { type Delegated, toDelegated } from "./item.ts";
-export { type MadeDelegation, makeDelegation, type NewDelegation } from "./make.ts";
+export { makeDelegation, type NewDelegation } from "./make.ts";
 export { allDelegations, countingFor, relyOnDelegations } from "./read.ts";
-export { type RevokedDelegation, revokeAllDelegations, revokeDelegation } from "./revoke.ts";
+export { revokeAllDelegations, revokeDelegation } from "./revoke.ts";

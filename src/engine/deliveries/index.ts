@@ -12,7 +12,6 @@ export {
   notificationSettings,
   putNotificationSettings,
 } from "./notification-settings.ts";
-export type { Queue } from "./outbox-reader.ts";
 export { type DeliveryFailure, OutboxWorker } from "./outbox-worker.ts";
 export { isTimeZone, type QuietHours } from "./quiet-hours.ts";
 export { type Claim, MessageBook, type SentMessage, type SentMessages } from "./sent-messages.ts";

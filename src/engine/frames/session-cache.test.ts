@@ -4,7 +4,7 @@ import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { chainHasher } from "../journal/chain.ts";
 import { Draft } from "../ledger/draft.ts";
-import type { SessionRecord } from "../ledger/records/records.ts";
+import type { SessionRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "../questions/ask.ts";
 import { SessionCache } from "./session-cache.ts";

@@ -32,7 +32,6 @@ export { type HookAnswer, judgeAgain } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";
 export type {
-  AskingTerms,
   EntryPoint,
   Policy,
   PolicyCall,

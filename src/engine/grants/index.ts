@@ -13,8 +13,6 @@ export { type Grant, type GrantStatus, listGrants, toGrant } from "./list.ts";
 export { hasRoomForGrant, mintGrant } from "./mint.ts";
 export { refundGrant } from "./refund.ts";
 export {
-  type Revoked,
-  type RevokeRefusal,
   revokeAll,
   revokeAllIn,
   revokeAllShared,
@@ -31,4 +29,4 @@ export {
   type SharedGrants,
   sharedGrant,
 } from "./shared.ts";
-export { type GrantedCall, useGrant } from "./use.ts";
+export { useGrant } from "./use.ts";

@@ -8,7 +8,6 @@
 export { actor, diaryDraft, isDiary, RETENTION_DIARY } from "./diary.ts";
 export {
   endHolds,
-  type GuardedBy,
   guardAgainstHolds,
   guardItem,
   holdOn,

@@ -7,7 +7,6 @@
  */
 
 export type {
-  AboutCall,
   AboutQuestion,
   ActedBy,
   BodyOf,
@@ -40,9 +39,9 @@ export {
   rowBody,
 } from "./log-row.ts";
 export { logRows } from "./log-rows.ts";
-export { isMentioned, type Mentions, mentionsIn } from "./mentions.ts";
+export { isMentioned, mentionsIn } from "./mentions.ts";
 export type { Delivery, DeliveryAttempt, DeliveryEnd, EndedDelivery, Outbox } from "./outbox.ts";
-export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";
+export { isJournalKind, parseEntry } from "./parse-entry.ts";
 export { type EntryTable, entrySubject, readEntry } from "./read-entry.ts";
 export { type JournalPlace, recordsAfter } from "./records-after.ts";
 export {

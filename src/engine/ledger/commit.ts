@@ -1,19 +1,11 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { ItemVersion, StoredItem } from "./key-value-store.ts";
+import type { CallRecord, CallStatus, StepRecord, StepStatus } from "./records/call-record.ts";
+import type { ConfirmationRecord, ConfirmationStatus } from "./records/confirmation-record.ts";
+import type { FrameRecord, FrameStatus } from "./records/frame-record.ts";
 import type { GrantRecord } from "./records/grant-record.ts";
-import type {
-  CallRecord,
-  CallStatus,
-  ChainHead,
-  ConfirmationRecord,
-  ConfirmationStatus,
-  FrameRecord,
-  FrameStatus,
-  LogRow,
-  SessionRecord,
-  StepRecord,
-  StepStatus,
-} from "./records/records.ts";
+import type { LogRow } from "./records/log-row.ts";
+import type { ChainHead, SessionRecord } from "./records/session-record.ts";
 
 /** What to read together, in one round trip. */
 export type Target =

@@ -9,7 +9,10 @@ import { eventId, eventsOf } from "../journal/log-row.ts";
 import type { EngineParts } from "../parts.ts";
 import { Draft } from "./draft.ts";
 import type { Ledger } from "./ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records/records.ts";
+import type { CallRecord } from "./records/call-record.ts";
+import type { ConfirmationRecord } from "./records/confirmation-record.ts";
+import type { FrameRecord } from "./records/frame-record.ts";
+import type { SessionRecord } from "./records/session-record.ts";
 
 const name = { app: "bank", user: "ana", id: "s1" };
 const NOW = 1_800_000_000_000;

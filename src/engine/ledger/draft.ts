@@ -1,15 +1,6 @@
-import { CountersignError, type StoredEvent } from "../../protocol/index.ts";
-import { bodyDigest, checkSessionName, throughJson } from "../common/index.ts";
-import {
-  type BodyOf,
-  CHAIN_START,
-  eventId,
-  eventText,
-  type JournalKind,
-  MOST_RECORDS,
-  rowBody,
-  rowHash,
-} from "../journal/index.ts";
+import type { StoredEvent } from "../../protocol/index.ts";
+import { checkSessionName } from "../common/index.ts";
+import { type BodyOf, CHAIN_START, type JournalKind } from "../journal/index.ts";
 import {
   type CallCommand,
   type ConfirmationCommand,
@@ -21,11 +12,12 @@ import {
 } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./commit.ts";
+import { type EventDraft, LogRowDraft } from "./log-row-draft.ts";
+import type { CallRecord } from "./records/call-record.ts";
+import type { ConfirmationRecord } from "./records/confirmation-record.ts";
+import type { FrameRecord } from "./records/frame-record.ts";
 import { type GrantRecord, isShared, toSharedItem, withGrant } from "./records/grant-record.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records/records.ts";
-
-/** An event before the ledger's clock and order are on it. */
-export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;
+import type { SessionRecord } from "./records/session-record.ts";
 
 /** What may be written as it is. Rows that have a status have their own methods, which judge it. */
 type PlainWrite = Extract<Write, { kind: "step" | "state" | "item" | "check" | "erase" }>;
@@ -35,9 +27,6 @@ type CallUpdate = Omit<CallChange, "status">;
 type FrameUpdate = Omit<FrameChange, "status">;
 type ConfirmationUpdate = Omit<ConfirmationChange, "status">;
 
-/** What an event takes beside its text, in the memory of whoever reads it. */
-const EVENT_OVERHEAD = 512;
-
 /** Collects what one command changes in a session, and the events and journal records that tell of it. */
 export class Draft {
   readonly now: number;
@@ -46,24 +35,19 @@ export class Draft {
   readonly sessionKey: string;
   /** The place of this draft's first event. */
   readonly firstSeq: number;
+  /** The hash of the commit that this one follows. */
+  readonly hashBefore: string;
   readonly #parts: EngineParts;
   readonly #session: Commit["session"];
   readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt" | "deletedAt">;
   readonly #steps: FrameRecord[] = [];
   readonly #writes: Write[] = [];
-  readonly #events: StoredEvent[] = [];
-  readonly #eventTexts: string[] = [];
-  #nextSeq: number;
+  readonly #log: LogRowDraft;
   #open: number;
   #ready: number;
   #grants: readonly GrantRecord[];
   readonly #shared = new Map<string, SharedInDraft>();
-  #bytes: number;
-  readonly #kinds: JournalKind[] = [];
-  readonly #bodies: string[] = [];
-  readonly #asked: BodyOf<"confirmation-requested">[] = [];
-  readonly #previousHash: string;
-  #row: Commit["log"] | undefined;
+  readonly #bytesBefore: number;
   #after: SessionRecord | undefined;
   #deletedAt: number | undefined;
   #owner: string | undefined;
@@ -85,22 +69,23 @@ export class Draft {
       : { key: session.key, version: session.version, head: session.chain.hash };
     this.#before = isNew ? { ...session.create, createdAt: now } : session;
     this.firstSeq = isNew ? 1 : session.nextSeq;
-    this.#nextSeq = this.firstSeq;
     this.#open = isNew ? 0 : session.open;
     this.#ready = isNew ? 0 : session.ready;
     this.#grants = isNew ? [] : (session.grants ?? []);
-    this.#bytes = isNew ? 0 : session.bytes;
-    this.#previousHash = isNew ? CHAIN_START : session.chain.hash;
+    this.#bytesBefore = isNew ? 0 : session.bytes;
+    this.hashBefore = isNew ? CHAIN_START : session.chain.hash;
+    this.#log = new LogRowDraft(parts, {
+      session: session.key,
+      n: this.#session.version + 1,
+      at: now,
+      previousHash: this.hashBefore,
+      eventsBefore: this.firstSeq - 1,
+    });
   }
 
   /** The session's version that this is to be committed against. */
   get versionBefore(): number {
     return this.#session.version;
-  }
-
-  /** The hash of the commit that this one follows. */
-  get hashBefore(): string {
-    return this.#previousHash;
   }
 
   /** How many confirmations will be open once this is committed. */
@@ -132,7 +117,7 @@ export class Draft {
 
   /** The events of this draft, as they will be read: nothing but JSON, and nobody else's to change. */
   get events(): readonly StoredEvent[] {
-    return this.#events;
+    return this.#log.events;
   }
 
   /** The session as it is once this is committed. */
@@ -305,24 +290,11 @@ export class Draft {
 
   /** Appends an event; returns it as it will be stored. */
   event(draft: EventDraft): StoredEvent {
-    const text = eventText(draft, this.#events.at(-1), this.#asked);
-    // Neither member may come before the spread: `draft` is typed without them but open to extras.
-    const id = draft.id ?? eventId(this.#place, this.#events.length);
-    // Copied: a tool or a model may go on to change what they gave.
-    const event: StoredEvent = throughJson({ ...draft, id, timestamp: this.now });
-    this.#assertOpen();
-    this.#events.push(event);
-    this.#eventTexts.push(text);
-    this.#nextSeq += 1;
-    this.#bytes += Buffer.byteLength(text) + EVENT_OVERHEAD;
-    return event;
+    return this.#log.event(draft);
   }
 
   journal<Kind extends JournalKind>(kind: Kind, body: BodyOf<Kind>): this {
-    this.#assertOpen();
-    this.#kinds.push(kind);
-    this.#bodies.push(JSON.stringify(body));
-    if (kind === "confirmation-requested") this.#asked.push(body as BodyOf<"confirmation-requested">);
+    this.#log.journal(kind, body);
     return this;
   }
 
@@ -356,43 +328,23 @@ export class Draft {
         ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
       },
       writes: this.#writes,
-      log: this.#logRow(),
+      log: this.#log.row,
       ...(this.#owner === undefined ? {} : { owner: this.#owner }),
       sync: this.#sync,
     };
   }
 
   get #chain(): SessionRecord["chain"] {
-    const { n, hash } = this.#logRow();
+    const { n, hash } = this.#log.row;
     return { n, hash };
   }
 
-  get #place(): Pick<Commit["log"], "session" | "n" | "at"> {
-    return { session: this.sessionKey, n: this.#session.version + 1, at: this.now };
+  get #nextSeq(): number {
+    return this.firstSeq + this.#log.events.length;
   }
 
-  #assertOpen(): void {
-    if (this.#row !== undefined)
-      throw new CountersignError("internal", "The commit was already made from this draft.");
-    if (this.#kinds.length >= MOST_RECORDS)
-      throw new CountersignError(
-        "internal",
-        `A commit of session "${this.sessionKey}" has too many records.`,
-      );
-  }
-
-  /** Hashed once: nothing is added to what has a hash. */
-  #logRow(): Commit["log"] {
-    if (this.#row !== undefined) return this.#row;
-    const body = rowBody(this.sessionKey, this.#bodies, this.#eventTexts);
-    const unhashed = {
-      ...this.#place,
-      kinds: this.#kinds,
-      digest: bodyDigest(this.#parts.ledger.digestKey, body),
-    };
-    const hash = rowHash(this.#parts.hasher, this.#previousHash, unhashed, this.#parts.knownSeal.k);
-    this.#row = { ...unhashed, hash, events: this.#nextSeq - 1, body };
-    return this.#row;
+  get #bytes(): number {
+    return this.#bytesBefore + this.#log.bytes;
   }
 }
 

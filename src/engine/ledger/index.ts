@@ -19,7 +19,7 @@ export type {
   Write,
 } from "./commit.ts";
 export { afterCommit, type Committed } from "./committed.ts";
-export { Draft, type EventDraft } from "./draft.ts";
+export { Draft } from "./draft.ts";
 export {
   type IdempotentRequest,
   KEY_KNOWN_MS,
@@ -45,7 +45,29 @@ export type {
   SessionFilter,
   UnknownCallsRequest,
 } from "./lists.ts";
+export type { EventDraft } from "./log-row-draft.ts";
 export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";
+export type {
+  CallRecord,
+  CallStatus,
+  SettlementRecord,
+  StepKind,
+  StepRecord,
+  StepStatus,
+} from "./records/call-record.ts";
+export type {
+  AppliedRule,
+  CardLayout,
+  ConfirmationRecord,
+  ConfirmationStatus,
+  Escalation,
+  PolicyNote,
+  Shown,
+  Sighting,
+  Vote,
+  VoteSlot,
+} from "./records/confirmation-record.ts";
+export type { Asker, FrameKind, FrameRecord, FrameStatus } from "./records/frame-record.ts";
 export {
   fromSharedItem,
   type GrantApproval,
@@ -59,46 +81,14 @@ export {
   sharedVersion,
   withGrant,
 } from "./records/grant-record.ts";
+export type { CheckpointRecord, JournalRecord, LogRow } from "./records/log-row.ts";
 export { cutPolicy, cutShown, cutSubject, cutValue, cutVotes } from "./records/preview.ts";
-export type {
-  AppliedRule,
-  Asker,
-  CallRecord,
-  CallStatus,
-  CardLayout,
-  ChainHead,
-  CheckpointRecord,
-  ConfirmationRecord,
-  ConfirmationStatus,
-  Escalation,
-  FrameKind,
-  FrameRecord,
-  FrameStatus,
-  JournalRecord,
-  LogRow,
-  PolicyNote,
-  Remains,
-  SessionRecord,
-  SettlementRecord,
-  Shown,
-  Sighting,
-  StepKind,
-  StepRecord,
-  StepStatus,
-  Vote,
-  VoteSlot,
-} from "./records/records.ts";
 export { searchableWords, wordsOf } from "./records/search-words.ts";
+export type { ChainHead, Remains, SessionRecord } from "./records/session-record.ts";
 export { turnOf } from "./records/turn-of.ts";
 export { isLedgerAway, retryUntilStored } from "./retry-until-stored.ts";
 export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";
 export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
-export {
-  isLedgerSuspended,
-  resumeLedger,
-  SUSPENSION,
-  suspendedError,
-  suspendLedger,
-} from "./suspension.ts";
+export { isLedgerSuspended, resumeLedger, SUSPENSION, suspendedError, suspendLedger } from "./suspension.ts";
 export { type Conflict, type Judge, type Known, leavesToOthers, type Plan, transact } from "./transact.ts";

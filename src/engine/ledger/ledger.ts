@@ -17,7 +17,9 @@ import type {
   UnknownCallsRequest,
 } from "./lists.ts";
 import type { Owners } from "./owners.ts";
-import type { CallRecord, FrameRecord, Remains, SessionRecord, StepRecord } from "./records/records.ts";
+import type { CallRecord, StepRecord } from "./records/call-record.ts";
+import type { FrameRecord } from "./records/frame-record.ts";
+import type { Remains, SessionRecord } from "./records/session-record.ts";
 
 /** How this process uses its database connections, and how often it retried. */
 export interface LedgerStats {

@@ -1,7 +1,9 @@
 import type { ShownStatus } from "../lifecycle/index.ts";
 import type { DelegatedView } from "../people/index.ts";
+import type { CallRecord } from "./records/call-record.ts";
+import type { ConfirmationRecord } from "./records/confirmation-record.ts";
 import type { GrantRecord } from "./records/grant-record.ts";
-import type { CallRecord, ConfirmationRecord, SessionRecord } from "./records/records.ts";
+import type { SessionRecord } from "./records/session-record.ts";
 
 /** A page of a list; `next` is absent on the last one. */
 export interface Page<T> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CallStatus, ConfirmationStatus, FrameStatus } from "../ledger/records/records.ts";
+import type { CallStatus, ConfirmationStatus, FrameStatus } from "../ledger/index.ts";
 import {
   CALL_TRANSITIONS,
   type CallCommand,

@@ -3,8 +3,8 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { GatedFunction, GateOptions } from "../gate/gate.ts";
+import type { CallRecord } from "../ledger/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord } from "../ledger/records/records.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const ana = { id: "ana" };

@@ -5,8 +5,8 @@ import { ManualClock } from "../common/manual-clock.ts";
 import type { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage } from "../index.ts";
 import type { Commit } from "../ledger/commit.ts";
+import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/records/records.ts";
 import {
   hostOf,
   killableEngine,

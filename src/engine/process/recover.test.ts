@@ -7,8 +7,8 @@ import { Engine } from "../engine.ts";
 import type { GateOptions } from "../gate/gate.ts";
 import type { PolicySource } from "../gate/index.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
+import type { CallRecord, JournalRecord } from "../ledger/index.ts";
 import type { DueWork, Ledger } from "../ledger/ledger.ts";
-import type { CallRecord, JournalRecord } from "../ledger/records/records.ts";
 import {
   hostOf,
   killableEngine,

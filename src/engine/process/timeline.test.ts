@@ -4,8 +4,8 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Commit, CommitOutcome } from "../ledger/commit.ts";
+import type { CallRecord, FrameRecord } from "../ledger/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord, FrameRecord } from "../ledger/records/records.ts";
 import {
   hostOf,
   killableEngine,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Vote } from "../ledger/records/records.ts";
+import type { Vote } from "../ledger/index.ts";
 import { type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
 
 const SECRET = "correct horse battery staple";

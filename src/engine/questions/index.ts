@@ -42,5 +42,5 @@ export { Quota, type QuotaLimits, type Reserved, type Usage } from "./quota.ts";
 export { readConfirmation, readPending } from "./read-confirmations.ts";
 export { noteSighting, type Seen } from "./see.ts";
 export { UserOpenLimit } from "./user-open-limit.ts";
-export { type TurnWithdrawal, withdrawTurn } from "./withdraw-turn.ts";
+export { withdrawTurn } from "./withdraw-turn.ts";
 export { writeWithdrawal } from "./write-withdrawal.ts";

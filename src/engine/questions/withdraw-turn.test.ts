@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ANA, type EngineFixture, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import { CallEnd } from "../calls/call-end.ts";
 import { partsOf, withdrawTurn } from "../index.ts";
-import type { FrameRecord } from "../ledger/records/records.ts";
+import type { FrameRecord } from "../ledger/index.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const reason = "decided elsewhere";

@@ -5,14 +5,7 @@
  * a series, alone and beside its ledger. Where a target is and how it is reached is left to others.
  */
 
-export { type ReceiptCheck, type ReceiptVerification, verifyReceipts } from "./check.ts";
+export { type ReceiptVerification, verifyReceipts } from "./check.ts";
 export type { Receipt } from "./format.ts";
-export {
-  type Kept,
-  type PublishOptions,
-  type PublishRun,
-  publishReceipts,
-  type ReceiptTarget,
-  signingSecret,
-} from "./publish.ts";
+export { type Kept, type PublishRun, publishReceipts, type ReceiptTarget, signingSecret } from "./publish.ts";
 export { isReceiptKey, receiptKeyOf } from "./signing-key.ts";

@@ -12,9 +12,4 @@ export { RunLease } from "./lease.ts";
 export { planRetention } from "./plan.ts";
 export { readProgress } from "./progress.ts";
 export type { RetentionRules } from "./rules.ts";
-export {
-  type RetentionReport,
-  type RetentionRun,
-  type RetentionRunOptions,
-  runRetention,
-} from "./run.ts";
+export { type RetentionReport, type RetentionRun, runRetention } from "./run.ts";

@@ -6,8 +6,8 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { LiveTool } from "../host.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
+import type { CallRecord, FrameRecord } from "../ledger/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CallRecord, FrameRecord } from "../ledger/records/records.ts";
 import {
   ask,
   hostOf,

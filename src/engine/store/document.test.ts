@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CallRecord, ConfirmationRecord, FrameRecord, StepRecord } from "../ledger/records/records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, StepRecord } from "../ledger/index.ts";
 import { documentText, readDocumentText, type SessionDocument } from "./document.ts";
 
 const KEY = "01m7hpf55m4caa0d85nkq3ahfm";

@@ -17,13 +17,6 @@ export {
 export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
 export { FunctionTool, type FunctionToolOptions } from "./function-tool.ts";
 export { State } from "./state.ts";
-export {
-  type ConfirmationPredicate,
-  type CredentialsContext,
-  refuseReserved,
-  type Tool,
-  type ToolOptions,
-  tool,
-} from "./tool.ts";
+export { type ConfirmationPredicate, refuseReserved, type Tool, type ToolOptions, tool } from "./tool.ts";
 export type { ToolActions, ToolContext, TypedConfirmation } from "./tool-context.ts";
 export { type Toolset, toolset, withConfirmation } from "./toolset.ts";

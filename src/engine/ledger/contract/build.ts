@@ -4,7 +4,9 @@ import { oneApproval } from "../../people/index.ts";
 import type { Commit, CommitOutcome, SessionName, Write } from "../commit.ts";
 import type { IdempotentRequest } from "../idempotency.ts";
 import type { Ledger } from "../ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records/records.ts";
+import type { CallRecord } from "../records/call-record.ts";
+import type { ConfirmationRecord } from "../records/confirmation-record.ts";
+import type { FrameRecord } from "../records/frame-record.ts";
 
 const APP = "bank";
 const AT = 1_800_000_000_000;

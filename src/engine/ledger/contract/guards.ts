@@ -1,4 +1,4 @@
-import type { FrameRecord } from "../records/records.ts";
+import type { FrameRecord } from "../records/frame-record.ts";
 import { buildCall, buildFrame, buildQuestion, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";

@@ -1,5 +1,5 @@
 import { positionOf } from "../../journal/index.ts";
-import type { CheckpointRecord } from "../records/records.ts";
+import type { CheckpointRecord } from "../records/log-row.ts";
 import { SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";

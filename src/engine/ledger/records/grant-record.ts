@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, member } from "../../../protocol/index.ts";
 import type { Principal, Requirement } from "../../people/index.ts";
 import type { ItemVersion, StoredItem } from "../key-value-store.ts";
-import type { Escalation, Vote } from "./records.ts";
+import type { Escalation, Vote } from "./confirmation-record.ts";
 
 /** How far a grant goes, or may go at most. */
 export interface GrantLimits {

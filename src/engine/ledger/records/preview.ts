@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../../protocol/index.ts";
 import type { ConfirmationSubject } from "../../questions/index.ts";
-import type { CallRecord, PolicyNote, Shown, Vote } from "./records.ts";
+import type { CallRecord } from "./call-record.ts";
+import type { PolicyNote, Shown, Vote } from "./confirmation-record.ts";
 
 /** What is longer than this, as JSON, is cut in lists. */
 const LONGEST_WHOLE = 4_096;

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue } from "../../../protocol/index.ts";
 import { redact } from "../../common/index.ts";
-import type { CallRecord, ConfirmationRecord } from "./records.ts";
+import type { CallRecord } from "./call-record.ts";
+import type { ConfirmationRecord } from "./confirmation-record.ts";
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 // What is left of an accented letter once it is taken apart; marks of other scripts are letters of their own.

@@ -1,4 +1,4 @@
-import type { CallRecord } from "./records.ts";
+import type { CallRecord } from "./call-record.ts";
 
 /** Names the turn of a call: the same for all calls that the model made at once. */
 export function turnOf({

@@ -1,14 +1,7 @@
 /**
  * The tables and functions, and how they come to be there. Decided here: whether a database may be used by this build.
  */
-export {
-  assertUsable,
-  isMadeByThisBuild,
-  MAKE_META,
-  migrate,
-  NEWEST,
-  readSchema,
-} from "./migrate.ts";
+export { assertUsable, isMadeByThisBuild, MAKE_META, migrate, NEWEST, readSchema } from "./migrate.ts";
 export { MIGRATIONS } from "./migrations.ts";
 export { planMigration } from "./plan.ts";
 export { SchemaWatch } from "./schema-watch.ts";

@@ -7,7 +7,8 @@ import {
 import type { Write } from "../../commit.ts";
 import type { Ledger } from "../../ledger.ts";
 import type { ConfirmationFilter } from "../../lists.ts";
-import type { CallStatus, ConfirmationStatus } from "../../records/records.ts";
+import type { CallStatus } from "../../records/call-record.ts";
+import type { ConfirmationStatus } from "../../records/confirmation-record.ts";
 import { buildFrame, buildQuestion, nameIn, questionId, SessionWriter } from "../build.ts";
 import { checkEqual } from "../check.ts";
 import type { LedgerCase } from "../subject.ts";

@@ -4,7 +4,7 @@ import { toPrincipal } from "../../../people/principal.ts";
 import { viewsAs } from "../../../people/viewers.ts";
 import type { Ledger } from "../../ledger.ts";
 import type { ConfirmationWithCall, ListRequest } from "../../lists.ts";
-import type { Vote } from "../../records/records.ts";
+import type { Vote } from "../../records/confirmation-record.ts";
 import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "../build.ts";
 import { checkEqual } from "../check.ts";
 import type { LedgerCase } from "../subject.ts";

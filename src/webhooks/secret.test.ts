@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { useResources } from "../../../test/support/resources.ts";
-import type { Ledger } from "../../engine/index.ts";
-import { createLedger } from "../../stores/index.ts";
+import { useResources } from "../../test/support/resources.ts";
+import type { Ledger } from "../engine/index.ts";
+import { createLedger } from "../stores/index.ts";
 import { webhookSecrets } from "./secret.ts";
 import { newWebhookSecret } from "./signature.ts";
 

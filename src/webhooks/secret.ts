@@ -1,4 +1,4 @@
-import type { Ledger } from "../../engine/index.ts";
+import type { Ledger } from "../engine/index.ts";
 import { newWebhookSecret, parseWebhookSecret } from "./signature.ts";
 
 const KEY = { kind: "webhook-secret", id: "current" } as const;
