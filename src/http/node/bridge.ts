@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { CountersignError } from "../../protocol/index.ts";
 import type { App } from "../app.ts";
 import type { Logger } from "../log.ts";
@@ -50,4 +51,6 @@ async function firstInLine(outgoing: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
     outgoing.once("socket", () => resolve()).once("close", resolve);
   });
+  // Else all that were sent at once on this connection would be answered before anybody else's request is looked at.
+  await othersTurn();
 }

@@ -48,6 +48,8 @@ const DEFAULT_GRACE_MS = 10_000;
 const LATEST_LOOK_MS = 1_000;
 // Time for the end of a stream to reach its reader.
 const LAST_WORDS_MS = 500;
+// Clients that send on before they are answered send a few; each waits here with all that Node keeps of it.
+const MOST_IN_LINE = 100;
 
 /** Serves an app on a port. Resolves once it listens; rejects with `invalid-option` if it cannot. */
 export async function serve(options: ServeOptions): Promise<NodeServer> {
@@ -169,6 +171,9 @@ class Listening {
 
   #onRequest(incoming: MountedMessage, outgoing: ServerResponse): void {
     const answers = this.#connections.get(incoming.socket);
+    // What was sent behind it is not answered either.
+    if (incoming.socket.destroyed) return;
+    if (answers !== undefined && answers.size >= MOST_IN_LINE) return void incoming.socket.destroy();
     const answering: Answering = { outgoing };
     answers?.add(answering);
     outgoing.once("close", () => {
