@@ -83,6 +83,7 @@ const SUITE: { readonly [line: string]: { readonly [channel in ChannelName]: Pro
     webhook: [AGAIN, UNSURE, `${WEBHOOK} > a notice that is told twice arrives twice, with one id`],
     rooms: [
       `${ROOMS} > PagerDuty has one incident per question: triggered while it waits, resolved when it is over`,
+      `${ROOMS} > Opsgenie has one alert per question: open while it waits, closed when it is over`,
     ],
     siem: [SIEM_CRASH],
   },

@@ -101,6 +101,11 @@ test.each([
     '{"rooms":[{"name":"a","template":"x","secret":"COUNTERSIGN_SLACK_TOKEN"}]}',
     /must be teams, discord/,
   ],
+  [
+    "an address that is not its secret",
+    '{"rooms":[{"name":"a","template":"teams","secret":"COUNTERSIGN_SLACK_TOKEN","url":"https://a.example"}]}',
+    /Unknown member "url"/,
+  ],
   ["a room without a secret", '{"rooms":[{"name":"a","template":"teams"}]}', /needs `secret`/],
   [
     "a room whose secret is not set",

@@ -20,6 +20,7 @@ async function receive(): Promise<WebhookReceiver> {
 function optionsFor(template: RoomOptions["template"], url: string): RoomOptions {
   if (template === "telegram") return { name: "room", template, url, chat: "-100123" };
   if (template === "pagerduty") return { name: "room", template, url, routingKey: "R0UT1NG" };
+  if (template === "opsgenie") return { name: "room", template, url, apiKey: "G3N1E" };
   return { name: "room", template, url };
 }
 
@@ -29,6 +30,7 @@ const MOST: { readonly [template in RoomOptions["template"]]: number } = {
   discord: 6_000,
   telegram: 4_096,
   pagerduty: 512_000,
+  opsgenie: 24_000,
 };
 
 async function createSubject(template: RoomOptions["template"]): Promise<ChannelSubject> {
@@ -37,7 +39,7 @@ async function createSubject(template: RoomOptions["template"]): Promise<Channel
     channel: createRoomChannel(optionsFor(template, `${receiver.url}/t0ken`)),
     hasNoIds: true,
     most: MOST[template],
-    secrets: ["t0ken", "R0UT1NG"],
+    secrets: ["t0ken", "R0UT1NG", "G3N1E"],
     // Discord shows what follows a backslash as it is.
     arrived: () =>
       receiver.received.map(({ body }) => ({ id: "", text: body.replaceAll(String.raw`\\_`, "_") })),
@@ -129,7 +131,46 @@ test("PagerDuty has one incident per question: triggered while it waits, resolve
   expect(lost).toMatchObject({ event_action: "trigger", payload: { severity: "error" } });
 });
 
-describe.each(["teams", "discord", "telegram", "pagerduty"] as const)("%s", (template) => {
+test("Opsgenie has one alert per question: open while it waits, closed when it is over", async () => {
+  const receiver = await receive();
+  const channel = createRoomChannel(optionsFor("opsgenie", `${receiver.url}/v2/alerts`));
+  const about = { ...buildNotice().about, status: "denied" } as const;
+  const unknown = { ...buildNotice().about, status: "unknown" } as const;
+  for (const notice of [
+    buildNotice(),
+    buildNotice({ type: "confirmation.decided", about }),
+    buildNotice({ type: "call.unknown", about: unknown }),
+  ])
+    expect(await channel.tell(notice, signal)).toEqual({ ok: true });
+  const [opened, closed, lost] = receiver.received.map(({ path, headers, body }) => ({
+    path,
+    key: headers["authorization"],
+    body: JSON.parse(body) as Record<string, unknown>,
+  }));
+  expect(opened).toMatchObject({
+    path: "/v2/alerts",
+    key: "GenieKey G3N1E",
+    body: { message: "A call waits for a decision. Tool: transfer", priority: "P3", source: "countersign" },
+  });
+  expect(opened?.body["description"]).toContain(LINK);
+  const alias = String(opened?.body["alias"]);
+  expect(alias).toMatch(/^[0-9a-f]{64}$/);
+  expect(closed).toEqual({
+    path: `/v2/alerts/${alias}/close?identifierType=alias`,
+    key: "GenieKey G3N1E",
+    body: { source: "countersign", note: "A call was denied" },
+  });
+  expect(lost?.body).toMatchObject({ alias, priority: "P2" });
+});
+
+test("Opsgenie gets a message and a description that it takes, however long they are", async () => {
+  const about = { ...buildNotice().about, tool: "t".repeat(500), hint: "h".repeat(20_000) };
+  const body = await sentBy("opsgenie", buildNotice({ about }));
+  expect(String(body["message"]).length).toBeLessThanOrEqual(130);
+  expect(String(body["description"]).length).toBeLessThanOrEqual(15_000);
+});
+
+describe.each(["teams", "discord", "telegram", "pagerduty", "opsgenie"] as const)("%s", (template) => {
   test.each(channelContract)("$name", async ({ run }) => {
     await expect(run(await createSubject(template))).resolves.toBeUndefined();
   });
@@ -152,7 +193,7 @@ describe.each(["teams", "discord", "telegram", "pagerduty"] as const)("%s", (tem
     await receiver.close();
     const away = await channel.tell(buildNotice(), signal);
     expect(away.ok).toBe(false);
-    expect(JSON.stringify(away)).not.toMatch(/t0ken|R0UT1NG/);
+    expect(JSON.stringify(away)).not.toMatch(/t0ken|R0UT1NG|G3N1E/);
     await receiver.listen();
     receiver.answer = status(204);
     expect(await channel.sendTest?.(signal)).toEqual({ ok: true });

@@ -1,12 +1,14 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import type { Channel, Told } from "../channel.ts";
 import { discordBody } from "./discord.ts";
+import { opsgenieRequest } from "./opsgenie.ts";
 import { pagerDutyBody } from "./pagerduty.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 import { teamsBody } from "./teams.ts";
 import { telegramBody } from "./telegram.ts";
 
 const PAGERDUTY = "https://events.pagerduty.com/v2/enqueue";
+const OPSGENIE = "https://api.opsgenie.com/v2/alerts";
 const SECONDS = /^\d{1,9}$/;
 
 /** Options of {@link createRoomChannel}. */
@@ -26,6 +28,12 @@ export type RoomOptions = {
       readonly chat: string;
     }
   | { readonly template: "pagerduty"; readonly routingKey: string; readonly url?: string }
+  | {
+      readonly template: "opsgenie";
+      readonly apiKey: string;
+      /** The address of all alerts; another one in the EU, and for Jira Service Management. */
+      readonly url?: string;
+    }
 );
 
 /**
@@ -33,7 +41,7 @@ export type RoomOptions = {
  * and takes no decisions. If an answer is lost, a message can come twice. Throws `invalid-option`.
  */
 export function createRoomChannel(options: RoomOptions): Channel {
-  const url = checkUrl(options.url ?? PAGERDUTY);
+  const url = checkUrl(options.url ?? (options.template === "opsgenie" ? OPSGENIE : PAGERDUTY));
   const test: Summary = {
     title: "This is a test. There is nothing to decide.",
     lines: ["Tool: none"],
@@ -43,31 +51,46 @@ export function createRoomChannel(options: RoomOptions): Channel {
   };
   return {
     name: options.name,
-    tell: (notice, signal) => post(url, bodyOf(options, summaryOf(notice)), signal),
-    sendTest: (signal) => post(url, bodyOf(options, test), signal),
+    tell: (notice, signal) => post(requestOf(url, options, summaryOf(notice)), signal),
+    sendTest: (signal) => post(requestOf(url, options, test), signal),
   };
 }
 
-function bodyOf(options: RoomOptions, summary: Summary): JsonObject {
+interface RoomRequest {
+  readonly url: URL;
+  readonly body: JsonObject;
+  /** The value of the `Authorization` header. */
+  readonly authorization?: string;
+}
+
+function requestOf(url: URL, options: RoomOptions, summary: Summary): RoomRequest {
   switch (options.template) {
     case "teams":
-      return teamsBody(summary);
+      return { url, body: teamsBody(summary) };
     case "discord":
-      return discordBody(summary);
+      return { url, body: discordBody(summary) };
     case "telegram":
-      return telegramBody(summary, options.chat);
+      return { url, body: telegramBody(summary, options.chat) };
     case "pagerduty":
-      return pagerDutyBody(summary, options.routingKey);
+      return { url, body: pagerDutyBody(summary, options.routingKey) };
+    case "opsgenie": {
+      const { path, body } = opsgenieRequest(summary);
+      return { url: new URL(`${url.href}${path}`), body, authorization: `GenieKey ${options.apiKey}` };
+    }
   }
 }
 
-async function post(url: URL, body: JsonObject, signal: AbortSignal): Promise<Told> {
+async function post({ url, body, authorization }: RoomRequest, signal: AbortSignal): Promise<Told> {
   let response: Response;
   try {
     response = await fetch(url, {
       method: "POST",
       redirect: "manual",
-      headers: { "content-type": "application/json", "user-agent": "countersign" },
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "countersign",
+        ...(authorization === undefined ? {} : { authorization }),
+      },
       body: JSON.stringify(body),
       signal,
     });

@@ -165,7 +165,7 @@ function roomsIn({ rooms = [] }: JsonObject, file: string, env: NodeJS.ProcessEn
   return rooms.map((room, place) => {
     const where = `\`rooms[${place}]\` in ${file}`;
     if (!isJsonObject(room)) throw invalid(`${where} must be an object.`);
-    checkMembers(room, ROOM, where);
+    checkMembers(room, room["template"] === "opsgenie" ? [...ROOM, "url"] : ROOM, where);
     const name = optionalText(room, "name") ?? "";
     if (!ROOM_NAME.test(name))
       throw invalid(`${where} needs a \`name\` of lower-case letters, digits and dashes.`);
@@ -188,8 +188,11 @@ function roomOf(room: JsonObject, { name, where, env }: RoomPlace): RoomOptions 
   const chat = optionalText(room, "chat");
   if (template === "teams" || template === "discord") return { name, template, url: secret };
   if (template === "pagerduty") return { name, template, routingKey: secret };
+  const url = optionalText(room, "url");
+  if (template === "opsgenie")
+    return { name, template, apiKey: secret, ...(url === undefined ? {} : { url }) };
   if (template !== "telegram")
-    throw invalid(`The \`template\` of ${where} must be teams, discord, telegram or pagerduty.`);
+    throw invalid(`The \`template\` of ${where} must be teams, discord, telegram, pagerduty or opsgenie.`);
   if (chat === undefined) throw invalid(`${where} needs \`chat\`, the id of the chat.`);
   return { name, template, url: secret, chat };
 }
