@@ -12,6 +12,7 @@ import {
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { printList } from "../../display/print-list.ts";
 import { absoluteTime } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
@@ -67,14 +68,9 @@ export const holdList: Command = {
   flags: LEDGER_FLAG,
   examples: [{ line: "hold list --json", says: "as JSON" }],
   run(invocation) {
-    const { flags, output } = invocation;
-    return withEngine(invocation, async ({ ledger }) => {
-      const all = await allHolds(ledger);
-      if (flags.has("json")) output.json({ items: all.map(toJson) });
-      else if (all.length === 0) output.line("There are no holds.");
-      else for (const hold of all) output.line(describe(output, hold));
-      return EXIT.ok;
-    });
+    return withEngine(invocation, async ({ ledger }) =>
+      printList(invocation, await allHolds(ledger), { none: "There are no holds.", toJson, describe }),
+    );
   },
 };
 
