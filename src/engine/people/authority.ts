@@ -167,10 +167,10 @@ function matchAmong(
   if (isAnybody(by) || isCode(by)) return undefined;
   const named = through === undefined ? by : byName(through.from);
   const asked = [by, named].some((one) => countsAsRequester(rule, one, counting));
-  const then = standing(from, named, asked);
+  const then = matchedBy(from, named, asked);
   const members = membersNow(requirement, directory);
   if (then === undefined || members === undefined) return then;
-  const now = standing(members, named, asked);
+  const now = matchedBy(members, named, asked);
   return now === undefined || then === "name" ? now : then;
 }
 
@@ -215,7 +215,7 @@ export function isCode({ kind }: Principal): boolean {
   return kind === "provider" || kind === "author";
 }
 
-function standing(
+function matchedBy(
   { roles = [], users = [], notRequester = false }: Exclude<Approvers, "requester">,
   principal: Principal,
   asked: boolean,
