@@ -1,4 +1,4 @@
-/** So many removals are worth a new map, and twice as many more as there are entries left. */
+/** A new map is made after this many removals, plus two for each entry that is left. */
 const FEW = 64;
 
 /**

@@ -17,7 +17,7 @@ export interface LedgerHistory {
   readonly claimsInMs: number;
 }
 
-/** What an owner holds, by the ledger's word. */
+/** What an owner holds, as the ledger has it. */
 export interface HeldWork {
   /** Calls that execute under it. */
   readonly calls: readonly { readonly id: string; readonly attempt: number }[];

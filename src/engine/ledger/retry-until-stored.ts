@@ -13,7 +13,7 @@ export interface Storing<T> {
   readonly store: () => Promise<T>;
   /** Tried beside it, once it is late. */
   readonly whenLate?: () => Promise<unknown>;
-  /** After so many the ledger was there, and seems to refuse it for what it is. No limit if nothing is said. */
+  /** Stop after this many refusals by a ledger that answers: it seems to refuse the content. Default: no limit. */
   readonly mostRefusals?: number;
   /** Stop trying after this long, where a caller waits who can do something else. Without it there is no limit. */
   readonly limitMs?: number;

@@ -72,7 +72,7 @@ export async function transact<T>(
 interface Refused {
   readonly done: false;
   readonly session: string;
-  /** Of the session, in which the commit was refused. */
+  /** The version of the session in which the commit was refused. */
   readonly version: number;
   readonly conflict: Conflict;
 }

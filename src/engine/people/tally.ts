@@ -81,7 +81,7 @@ export function freePlace(ballot: Ballot, principal: Principal, counting: Counti
   const { directory } = counting;
   for (const voter of votersFor(ballot, principal, counting)) {
     const given = givenBy(voter, directory);
-    // Whoever has voted, or had somebody vote for them, has no second vote.
+    // A person who has voted, or for whom somebody has voted, has no second vote.
     if (ballot.votes.some((vote) => isOnePerson(vote, given, directory))) continue;
     const slot = freeSlot(ballot, voter, counting);
     if (slot !== undefined) return { slot, voter };

@@ -18,7 +18,7 @@ export interface Usage {
   readonly bytes: number;
 }
 
-/** So long what was counted is used, unless it is used up before. */
+/** How long a count is used, unless it is used up before. */
 const COUNTED_FOR_MS = 5_000;
 /** At a limit, it is not counted more often than this. */
 const COUNT_AGAIN_MS = 250;

@@ -42,7 +42,7 @@ export interface EntryQuery {
   /** Begins behind this place. */
   readonly after?: readonly [sort: number, id: string];
   readonly newestFirst?: true;
-  /** Of every value that begins with `value`; in the order of values, then. `after` and `newestFirst` are not used with it. */
+  /** Entries of every value that begins with `value`, in the order of values. Not used with `after` and `newestFirst`. */
   readonly prefix?: true;
   /** Ends with this `sort`. */
   readonly until?: number;
@@ -71,7 +71,7 @@ export interface ItemChange {
 /** Changes outside of sessions that become true together, or not at all. */
 export interface StoreChange {
   readonly items: readonly ItemChange[];
-  /** Whoever listens is told of it, as of a commit. */
+  /** Listeners are told of it, as of a commit. */
   readonly announce?: true;
   readonly add?: readonly Entry[];
   readonly remove?: readonly Entry[];
@@ -144,7 +144,7 @@ export interface LogRange {
   readonly until?: number;
   /** Bodies are no more than this together; one row is given at least. */
   readonly bytes?: number;
-  /** The newest so many, still in order. */
+  /** The newest of the range in place of the oldest; still in order. */
   readonly last?: true;
 }
 

@@ -30,7 +30,7 @@ export interface GrantUse {
 export interface StoredGrantUse extends GrantUse {
   /** What the call took of the grant's sums, as decimals, by argument. */
   readonly took: { readonly [argument: string]: string };
-  /** Of the grant, if it is not the session's own. */
+  /** The scope of the grant, if it is not the session. */
   readonly scope?: "user";
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];

@@ -5,7 +5,7 @@ import type { PolicyNote, Shown, Vote } from "./confirmation-record.ts";
 
 /** What is longer than this, as JSON, is cut in lists. */
 const LONGEST_WHOLE = 4_096;
-/** What is left of it has at most so many characters. */
+/** What is shown of it has at most this many characters. */
 const LONGEST_CUT = 2_048;
 const LONGEST_KEY = 60;
 

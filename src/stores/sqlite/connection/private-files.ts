@@ -20,7 +20,7 @@ export function makePrivate(path: string): void {
     closeSync(handle);
   } catch (error) {
     if (codeOf(error) === "EEXIST") refuseLooseLink(path);
-    // Whatever else is wrong with the path, SQLite is about to say.
+    // SQLite reports whatever else is wrong with the path.
   }
 }
 
@@ -68,7 +68,7 @@ function tightenFile(file: string): void {
   try {
     const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
-      // Of the file that was opened, not of what has its name by now.
+      // The permissions of the file that was opened, not of a file that has its name by now.
       if (fstatSync(handle).isFile()) fchmodSync(handle, PRIVATE);
     } finally {
       closeSync(handle);

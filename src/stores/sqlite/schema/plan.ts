@@ -23,7 +23,7 @@ export function planSqliteMigration(
   );
 }
 
-/** Of the table that has the most. */
+/** The number of rows of the log, the largest table. */
 function countRows(path: string): number {
   let driver: DatabaseSync | undefined;
   try {
