@@ -36,7 +36,7 @@ export class TransientMap<Key, Value> {
     return true;
   }
 
-  /** In the order in which they were added. What is removed on the way may be given all the same. */
+  /** In the order in which they were added. An entry that is removed during the iteration may still be returned. */
   keys(): Iterable<Key> {
     return this.#map.keys();
   }

@@ -105,7 +105,7 @@ async function judge(
   return judgeVote(parts, whole, { ...about, owner, counting });
 }
 
-/** Why this is not about what is shown now. What was changed since it was asked is approved only by who saw that. */
+/** Why the decision is not about what is shown now. After a change, only a person who saw the changed question can approve it. */
 export function staleness({ shownVersion }: ConfirmationRecord, input: DecisionInput): string | undefined {
   const { version, confirmed } = input;
   if (version === undefined) {

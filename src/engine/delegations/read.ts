@@ -6,7 +6,7 @@ import { DELEGATION, delegationMac, fromItem, toItem } from "./item.ts";
 /** How many are read at once. */
 const PAGE = 1_000;
 
-/** All delegations that stand by the ledger's clock. Signatures are not checked: to show them, not to count with them. */
+/** All delegations in force by the ledger's clock. Signatures are not checked: use it to show them, not to count votes. */
 export async function allDelegations(ledger: Pick<Ledger, "items">): Promise<readonly VoteDelegation[]> {
   const all: VoteDelegation[] = [];
   let cursor: string | undefined;

@@ -76,7 +76,7 @@ export function givenBy({ by, through }: Voter, directory: Directory): Given {
     : { by, person, delegated: { from: through.from, delegation: through.id } };
 }
 
-/** The slot that an approval by this principal fills: the first free one, rather for themselves than for somebody else. */
+/** The slot that an approval by this principal fills: the first free one; their own slot before that of somebody else. */
 export function freePlace(ballot: Ballot, principal: Principal, counting: Counting): FreePlace | undefined {
   const { directory } = counting;
   for (const voter of votersFor(ballot, principal, counting)) {
@@ -115,7 +115,7 @@ function stands(ballot: Ballot, vote: Vote, { directory, now, delegations = [] }
   return matched === "name" || (matched === "role" && now - at <= voteMaxAgeMs);
 }
 
-/** As whom the vote was given; undefined if the delegation that it names does not stand. */
+/** As whom the vote was given; undefined if the delegation that it names is not in force. */
 function voterOf(ballot: Ballot, { by, delegated }: Vote, counting: Counting): Voter | undefined {
   if (delegated === undefined) return { by };
   const through = delegatedTo(by, ballot, counting).find(

@@ -100,7 +100,7 @@ export class Quota {
     return granted;
   }
 
-  /** Throws `over-quota` where one more question may not be asked. */
+  /** Throws `over-quota` if one more question may not be asked. */
   async admitQuestion(reserved: Reserved): Promise<void> {
     if ((await this.pendingRoom(reserved, 1)) === 0) throw overQuota("pending", this.#limits.pending);
   }
@@ -116,7 +116,7 @@ export class Quota {
     });
   }
 
-  /** Compares with what was counted, and where that is refused, once more with the newest count. */
+  /** Compares with the last count and, if that is exceeded, once more with a new one. */
   async #compare(accepts: (counted: Usage, isNewest: boolean) => boolean): Promise<void> {
     let counting = this.#count();
     for (let isNewest = false; ; ) {

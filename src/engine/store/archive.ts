@@ -137,8 +137,8 @@ function withoutOldest<Row>(
 }
 
 /**
- * Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. Of steps, which have
- * names that a tool made up, nothing is kept.
+ * Removes content and keeps ids, statuses, digests, who decided and when. Steps are removed completely, because a
+ * tool makes up their names.
  */
 export function eraseArchive({ calls, confirmations }: Archive): Archive {
   return {

@@ -64,7 +64,7 @@ interface Point {
   readonly events: number;
 }
 
-/** How many looks are taken at most; after them, what is left is read in order. */
+/** The most search steps; after that, the rest is read in order. */
 const MOST_LOOKS = 40;
 
 /**

@@ -45,7 +45,7 @@ export const delegationsAdd: Command = {
 
 export const delegationsList: Command = {
   usage: "",
-  about: "Lists the delegations that stand. Those that are over or revoked are in the audit trail.",
+  about: "Lists the delegations in force. Those that have ended or were revoked are in the audit trail.",
   flags: LEDGER_FLAG,
   examples: [{ line: "delegations list --json", says: "as JSON" }],
   run(invocation) {

@@ -26,7 +26,7 @@ const REASON_FLAG = {
 export const holdAdd: Command = {
   usage: "(--session NAME | --user NAME | --app NAME) --reason TEXT",
   about:
-    "While a hold stands, nothing that it covers is erased: not by `prune`, `retention run` or `erase-person`, and not by " +
+    "While a hold is in force, nothing that it covers is erased: not by `prune`, `retention run` or `erase-person`, and not by " +
     "deleting a session. A hold on a person covers their sessions, and those of others in which they asked or decided; if the " +
     "policy file says which ids are one person (`people`), all of their ids. " +
     "Who placed it and why is journalled.",
@@ -64,7 +64,7 @@ export const holdAdd: Command = {
 
 export const holdList: Command = {
   usage: "",
-  about: "Lists the holds that stand. Those that were released are in the audit trail.",
+  about: "Lists the holds in force. Those that were released are in the audit trail.",
   flags: LEDGER_FLAG,
   examples: [{ line: "hold list --json", says: "as JSON" }],
   run(invocation) {

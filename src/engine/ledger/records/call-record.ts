@@ -31,7 +31,7 @@ export interface CallRecord {
   readonly args: JsonObject;
   /** The model's own arguments, once an approver has changed them. */
   readonly originalArgs?: JsonObject;
-  /** What parsing gives is not JSON, so the body's arguments are parsed from `args` when it is entered. */
+  /** The parsed arguments are not JSON, so they are parsed again from `args` when the function starts. */
   readonly unparsed: boolean;
   readonly argsDigest: string;
   /** For a caller's call: the digest of what the model sent, before it was parsed, if the caller has seen it. */
@@ -49,7 +49,7 @@ export interface CallRecord {
   readonly runs?: "caller";
   /** For a caller's call: the program's name for the model's turn that made it. */
   readonly callerTurn?: string;
-  /** That the call needed nobody when it was made; without it, only an approval lets it start. */
+  /** Proof that the call needed no approval when it was made; without it, only an approval lets it start. */
   readonly permit?: string;
   /** The grant that let it run without a question. */
   readonly grant?: StoredGrantUse;

@@ -6,8 +6,7 @@ import type { Migration } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 /**
- * What a migration of a file would do. All of it is one transaction: whoever writes waits, whoever reads does not. Changes
- * nothing.
+ * What a migration of a file would do. It would be one transaction: writers wait, readers do not. Changes nothing.
  */
 export function planSqliteMigration(
   path: string,
