@@ -46,7 +46,7 @@ export interface ChannelDeciding {
   readonly via?: string;
   /** What the decision uses up, in the same commit. */
   readonly uses?: UsedUp;
-  /** Of the request, instead of that: if the same request comes again, it decides nothing. */
+  /** The key of the request, in place of that: if the same request comes again, it decides nothing. */
   readonly once?: OnceKey;
 }
 

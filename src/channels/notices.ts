@@ -119,7 +119,7 @@ export function noticesOf(
   reading: Reading,
 ): (record: NamedRecord) => Promise<Notice | undefined> {
   const together = readMaterial(ledger, records);
-  // Whoever needs it hears of it.
+  // Everyone who needs it is told.
   together.catch(() => {});
   return async (record) => {
     // What cannot be read must not fail the others.

@@ -18,7 +18,7 @@ const NOT_PUBLIC_V4: readonly (readonly [string, number])[] = [
   ["203.0.113.0", 24],
   ["224.0.0.0", 3],
 ];
-/** Of IPv6, only this much is public, without what leads elsewhere or embeds IPv4 addresses. */
+/** The public part of IPv6; ranges in it that lead elsewhere or embed IPv4 addresses are excluded below. */
 const PUBLIC_V6: readonly [string, number] = ["2000::", 3];
 const NOT_PUBLIC_V6: readonly (readonly [string, number])[] = [
   ["2001::", 23],

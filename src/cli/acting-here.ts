@@ -45,7 +45,7 @@ export async function actingHere(
 }
 
 /**
- * Whoever has the ledger's file is its operator. Where people log in, that must be said aloud, and is recorded. `instead`
+ * Whoever has the ledger's file is its operator. On a ledger with a login, this needs a flag and is recorded. `instead`
  * says what people do there.
  */
 export async function operatorHere(

@@ -81,7 +81,7 @@ function print(
   else tell(invocation, now, { repeated, ...(waitSeconds === undefined ? {} : { waitSeconds }) });
 }
 
-/** The call once it has ended, here or elsewhere; undefined if it has not after so long. */
+/** The call once it has ended, here or elsewhere; undefined if it has not ended after this time. */
 async function endOf(engine: Engine, callId: string, seconds: number): Promise<Call | undefined> {
   const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
   // The ledger's own timers do not keep a process alive; this one does.

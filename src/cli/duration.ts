@@ -24,7 +24,7 @@ export function shortDuration(ms: number): string {
   return `${Math.floor(whole / UNITS_MS.d)}d`;
 }
 
-/** Exactly so long, in the largest unit that has no rest: `1h`, `90m`. */
+/** A duration, exactly, in the largest unit that divides it: `1h`, `90m`. */
 export function exactDuration(ms: number): string {
   for (const [unit, size] of Object.entries(UNITS_MS).reverse())
     if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;

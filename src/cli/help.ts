@@ -2,7 +2,7 @@ import { COMMON_FLAGS, type CommandEntry, type Flags, type NamedCommand } from "
 import { padTo, textWidth, wrapTo } from "./display/text-width.ts";
 import type { Output } from "./output.ts";
 
-/** `countersign help`: what there is. */
+/** `countersign help`: the list of commands. */
 export function printOverview(output: Output, commands: readonly CommandEntry[]): void {
   output.line("countersign: risky calls wait for a person; an approved one runs at most once.");
   output.line();

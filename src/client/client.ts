@@ -141,7 +141,7 @@ export interface GrantsClient {
 
 /** Delegations: people let others vote for them while they are away. */
 export interface DelegationsClient {
-  /** Those that stand, from or to the caller; administrators get all. */
+  /** The delegations in force, from or to the caller; administrators get all. */
   list(options?: CallOptions): Promise<{ readonly items: readonly Delegated[] }>;
   /** Lets somebody vote for the caller. The same again makes no second one. */
   make(delegation: DelegationInput, options?: WriteOptions): Promise<Delegated>;

@@ -177,7 +177,7 @@ export class Engine {
     return this.#approvals.revokeDelegation(id, acting);
   }
 
-  /** The delegations that stand; with `by`, only those from or to this person. */
+  /** The delegations in force; with `by`, only those from or to this person. */
   async delegations({ by }: ReadOptions = {}): Promise<readonly Delegated[]> {
     return this.#approvals.delegations(by);
   }

@@ -169,6 +169,7 @@ export {
 } from "./journal/index.ts";
 export {
   type Asker,
+  allOf,
   type CallRecord,
   type CallStatus,
   type CardLayout,
@@ -181,6 +182,7 @@ export {
   type ConfirmationWithCall,
   cutSubject,
   type EventDraft,
+  eachOf,
   type FrameKind,
   type FrameRecord,
   type FrameStatus,

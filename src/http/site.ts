@@ -28,9 +28,9 @@ export class Site {
   #engines: Promise<readonly Engine[]> | undefined;
   /** Settings of the live feed. */
   readonly feed: FeedSettings;
-  /** Of large reads. */
+  /** Limits how many large reads run at once. */
   readonly turns: Turns = new Turns();
-  /** Of answers that wait for somebody. */
+  /** Limits how many waiting requests read the ledger at once. */
   readonly pace: Pace = new Pace();
   readonly #closing = new AbortController();
   #leaving = false;

@@ -1,6 +1,6 @@
 import type { Principal } from "../engine/index.ts";
 
-/** So many reads of one caller are answered at a time. */
+/** How many reads of one caller are answered at a time. */
 const AT_ONCE = 4;
 
 interface Caller {

@@ -12,7 +12,7 @@ export interface PolicyReport {
   readonly tests: number;
   /** In the file. */
   readonly problems: readonly YamlProblem[];
-  /** Of its own tests. */
+  /** Failures of the policy's own tests. */
   readonly failures: readonly YamlProblem[];
 }
 

@@ -109,7 +109,7 @@ function readRequire(
   });
 }
 
-// Of a role it is not known how many people have it.
+// Nobody knows here how many people have a role.
 function isEnough({ from }: NamedPeople, count: number, { persons }: AskingScope): boolean {
   if (from === "requester") return count === 1;
   if (from.roles !== undefined && from.roles.length > 0) return true;

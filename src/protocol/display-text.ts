@@ -62,7 +62,7 @@ const PADDED = new RegExp(String.raw`[ \t]{${MAX_BLANKS + 1}}|\n\s*\n\s*\n`);
  * The text as it may be shown to a person who is to approve it. Whatever would hide, reorder, erase or push out
  * of sight is written as `⟨U+202E⟩` or told in a note; letters of every script, accents, emoji, single newlines
  * and tabs stay. Never yields a control character but those two, nor a lone surrogate. Not an escape for markup:
- * who renders HTML or CSV still escapes. Texts that differ are shown differently, but for `\r\n` and notes.
+ * who renders HTML or CSV still escapes. Texts that differ are shown differently, except `\r\n` and notes.
  */
 export function displayText(text: string, options: DisplayTextOptions = {}): string {
   const { maxLength, newlines = "keep" } = options;

@@ -53,7 +53,7 @@ export interface ConfirmationAsk {
 export interface ConfirmationClosing {
   readonly id: string;
   readonly callId: string;
-  /** Of a question that was not the call's first. */
+  /** The question was not the call's first. */
   readonly later?: true;
   readonly confirmed: boolean;
   /** Set when nobody decided. */

@@ -42,7 +42,7 @@ function withoutIssuer({ value }: StoredItem, { user, pseudonym }: ErasedPerson)
   return { ...value, ...Object.fromEntries(named.map((name) => [name, pseudonym])) };
 }
 
-/** Of messages about one question only those to them go: the others are still updated, and not sent twice. */
+/** Removes only the messages to this person: the others are still updated, and not sent twice. */
 function withoutRecipient({ value }: StoredItem, { user }: ErasedPerson): JsonValue | undefined {
   if (!isJsonObject(value)) return value;
   const lists = ["to", "failed"].flatMap((name) => {

@@ -86,7 +86,7 @@ function toRules(rules: readonly Rule[], text: string): RetentionRules {
   };
 }
 
-/** Of every tool the longest time of the rules about it, and the longest of those. Undefined: something is to be kept. */
+/** The longest time of all rules about these tools. Undefined: something is to be kept. */
 function longest(rules: readonly Rule[], app: string, tools: ReadonlySet<string>): number | undefined {
   const ofApp = rules.filter((rule) => rule.app(app));
   const subjects = tools.size === 0 ? [undefined] : tools;

@@ -1,6 +1,6 @@
 interface Item<T> {
   readonly at: number;
-  /** Of two at once, the one that was added first comes first. */
+  /** If two events have the same time, the one that was added first comes first. */
   readonly order: number;
   readonly value: T;
 }

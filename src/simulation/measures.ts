@@ -139,7 +139,7 @@ export function quantilesOf(values: readonly number[]): Quantiles | undefined {
   return { p50: at(0.5), p95: at(0.95), max: at(1) };
 }
 
-/** Of lengths, each weighted by how long it lasted. */
+/** Quantiles of lengths, each weighted by how long it lasted. */
 export function weightedQuantiles(lengths: ReadonlyMap<number, number>): Quantiles {
   const sorted = [...lengths].sort(([one], [other]) => one - other);
   const all = sorted.reduce((sum, [, ms]) => sum + ms, 0);

@@ -43,7 +43,7 @@ export class Random {
     return median * Math.exp((this.#normal() * Math.log(p90 / median)) / Z90);
   }
 
-  /** How many of many rare things happen, when so many do on average. */
+  /** How many of many rare events happen, given the average. */
   poisson(mean: number): number {
     if (mean <= 0) return 0;
     if (mean > KNUTH_MOST) return Math.max(0, Math.round(mean + Math.sqrt(mean) * this.#normal()));

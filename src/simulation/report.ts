@@ -89,7 +89,7 @@ function numbersOf(period: Period): SimulationNumbers {
   };
 }
 
-/** Of those of them who worked at all. */
+/** How busy those members were who worked at all. */
 function busyOf({ busyMs, presentMs }: Period, members: readonly number[]): Quantiles | undefined {
   const shares = members.flatMap((index) => {
     const present = presentMs[index] ?? 0;

@@ -142,7 +142,7 @@ function sqlitePath(url: string): string {
   }
 }
 
-// Of a URL with a host only the scheme is repeated: the rest may hold a password.
+// Only the scheme of a URL with a host is repeated: the rest may contain a password.
 function unknownLedger(problem: string, given: string): CountersignError {
   return new CountersignError(
     "invalid-option",

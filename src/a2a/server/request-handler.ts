@@ -51,11 +51,11 @@ export interface HandlerOptions {
   readonly decisions: boolean;
   readonly card: (whole: boolean) => Promise<AgentCard>;
   readonly report: (error: unknown) => void;
-  /** Of those who follow tasks that wait. */
+  /** Limits how many callers that follow waiting tasks read the ledger at once. */
   readonly pace: Pace;
 }
 
-/** So many tasks that wait one caller may follow at a time. */
+/** How many waiting tasks one caller may follow at a time. */
 const MOST_FOLLOWED = 200;
 
 /**

@@ -19,7 +19,7 @@ export interface AnswerMessage {
   readonly answer: Answer;
   readonly view: TaskView;
   readonly principal: Principal;
-  /** Of the whole message; the same id with another content is another message, and refused. */
+  /** The id of the whole message. The same id with other content is refused. */
   readonly messageId: string;
   readonly digest: string;
 }

@@ -18,7 +18,7 @@ export async function cancelTask(engine: Engine, view: TaskView, principal: Prin
   if (busy !== undefined) {
     throw refused(
       "call-executing",
-      `The call ${busy.wireId} (${busy.tool}) ${standing(busy)}; the task cannot be canceled now.`,
+      `The call ${busy.wireId} (${busy.tool}) ${statusWords(busy)}; the task cannot be canceled now.`,
     );
   }
   const reason = `${principal.id} canceled the task.`;
@@ -35,7 +35,7 @@ function mayHaveRun({ status, lost = 0 }: CallRecord): boolean {
   return status === "executing" || status === "unknown" || (lost > 0 && !isAnswered(status));
 }
 
-function standing({ status }: CallRecord): string {
+function statusWords({ status }: CallRecord): string {
   if (status === "executing") return "is running";
   return status === "unknown"
     ? "has an unknown outcome that a person must settle"

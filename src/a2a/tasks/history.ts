@@ -93,7 +93,7 @@ export class RunHistory {
     return [dataPart({ id, name, response: { ...response, ...rejection } }, typed("function_response"))];
   }
 
-  // Whoever decided, and by whichever way in: the history shows it as if it came over A2A.
+  // The history shows every decision as if it came over A2A, whoever decided and by whatever way.
   #closing(eventId: string, closing: ConfirmationClosing): Message {
     const { place, optedIn } = this.#form;
     const { id, closedBy, confirmed, reason } = closing;

@@ -1,5 +1,5 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
-import type { Ledger, SessionRecord } from "../../engine/index.ts";
+import { eachOf, type Ledger, type SessionRecord } from "../../engine/index.ts";
 import type { StoredEvent } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
 import { beginsTask, currentState, Ending, eventsAfter, readTask, type TaskView } from "./read-task.ts";
@@ -98,12 +98,7 @@ async function* sessionsOf(ledger: Ledger, owner: Owner, contextId: string): Asy
     if (session !== undefined && session.deletedAt === undefined) yield session;
     return;
   }
-  for (let cursor: string | undefined; ; ) {
-    const page = await ledger.sessions(owner, cursor === undefined ? {} : { cursor });
-    yield* page.items;
-    if (page.next === undefined) return;
-    cursor = page.next;
-  }
+  yield* eachOf((page) => ledger.sessions(owner, page));
 }
 
 /** A run, as far as its events were read. */

@@ -15,7 +15,7 @@ export type TaskPhase = "working" | "waiting" | "completed" | "failed" | "cancel
 export interface TaskView {
   readonly ref: TaskRef;
   readonly session: SessionRecord;
-  /** Of this run, the message that began it first; without declared secrets. */
+  /** The events of this run, starting with the message that began it; without declared secrets. */
   readonly events: readonly StoredEvent[];
   /** `waiting`: a person must decide or settle something. */
   readonly phase: TaskPhase;
@@ -78,7 +78,7 @@ export async function currentState(
   return { open, unknown, phase: waits ? "waiting" : "working" };
 }
 
-/** So much of a session is read at a time: most of it may belong to other runs. */
+/** How much of a session is read at a time: most of it may belong to other runs. */
 const READ_BYTES = 1_000_000;
 
 /** A session's events after a place, in parts. */

@@ -155,7 +155,7 @@ class Gate implements ClaudeGate {
     }
   }
 
-  /** Of a tool of this process: its function claims the call. */
+  /** For a tool of this process: its function claims the call. */
   async #beforeGated(use: ToolUseInput, gated: GatedTool, signal: AbortSignal): Promise<HookOutput> {
     const parsed = await gated.parse(use.tool_input);
     if (!parsed.ok) return denied(parsed.message);
@@ -166,7 +166,7 @@ class Gate implements ClaudeGate {
     return outcome.confirmation === undefined ? UNDECIDED : allowed();
   }
 
-  /** Of a tool that Claude Code runs: the approval is given once, and whether it ran is not known here. */
+  /** For a tool that Claude Code runs: the approval is given once, and whether it ran is not known here. */
   async #beforeOthers(use: ToolUseInput, signal: AbortSignal): Promise<HookOutput> {
     const { tool_name: name, tool_input: input, tool_use_id: id, cwd } = use;
     const rule = this.#ruleOf(name);

@@ -25,7 +25,7 @@ export interface GatedToolOptions {
 export class GatedTool<Tool extends AdkTool> {
   readonly #tool: Tool;
   readonly #options: GatedToolOptions;
-  /** Of a schema that changes values: defaults, for instance. */
+  /** Set if the schema changes values, for example by defaults. */
   readonly #shape: Shape<unknown> | undefined;
   #schema: { readonly of: JsonObject | undefined } | undefined;
 

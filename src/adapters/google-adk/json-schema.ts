@@ -13,7 +13,7 @@ function asJson(value: unknown): JsonValue | undefined {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as JsonValue);
 }
 
-/** Of the Gemini API only: JSON Schema does not have them. */
+/** Keywords of the Gemini API that JSON Schema does not have. */
 const DROPPED: ReadonlySet<string> = new Set(["nullable", "propertyOrdering", "example"]);
 /** Numbers that the Gemini API writes as text. */
 const COUNTS: ReadonlySet<string> = new Set([

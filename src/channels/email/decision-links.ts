@@ -7,7 +7,7 @@ const KIND = "mail-link";
 const SECRET_BYTES = 32;
 const KEY_LENGTH = 32;
 const LINK = /^([0-9a-f]{32})\.([A-Za-z0-9_-]{43})$/;
-/** Of the mails that one person gets about one question, so many have a link that works. */
+/** How many mails to one person about one question have a link that works. */
 const MOST_SENT = 20;
 const LONGEST_MS = 30 * 24 * 3_600_000;
 

@@ -79,11 +79,11 @@ function rowsOf(about: Notice["about"], most: number): readonly Row[] {
     ["Agent", line(agents)],
     ["App", line(about.app)],
     ["Asked by", line(about.user)],
-    ...("id" in about ? standingOf(about) : []),
+    ...("id" in about ? statusRows(about) : []),
   ];
 }
 
-function standingOf({ status, source, decision, withdrawal, expiresAt }: Confirmation): readonly Row[] {
+function statusRows({ status, source, decision, withdrawal, expiresAt }: Confirmation): readonly Row[] {
   const by = decision === undefined ? "" : `${decision.by.id}, ${decision.at}`;
   return [
     ...textRow("From", source),

@@ -104,7 +104,7 @@ function failed(error: unknown, signal: AbortSignal): Exclude<Sent, { readonly o
     };
   }
   const reason = `The mail server answered ${responseCode} (${name}).`;
-  // A wrong password is an operator's to mend; a mailbox that does not exist is nobody's.
+  // An operator can correct a wrong password. Nobody can correct a mailbox that does not exist.
   const isFinal = responseCode >= 500 && (name === "EENVELOPE" || name === "EMESSAGE");
   return { ok: false, reason, isUnsure: false, ...(isFinal ? { final: true } : {}) };
 }

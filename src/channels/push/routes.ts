@@ -39,7 +39,7 @@ export function subscriptionsRoute({ subscriptions, services }: PushRoutes): Ser
   };
 }
 
-// Whoever may not decide is told of nothing.
+// A person who may not decide gets no notifications.
 function checkRight(person: Principal): void {
   if (mayJudge(person)) return;
   throw new CountersignError("forbidden", `${person.id} may not decide, so there is nothing to be told of.`);

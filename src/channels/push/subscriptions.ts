@@ -5,7 +5,7 @@ import { type DeviceKeys, decodeDeviceKeys } from "./encrypt.ts";
 
 const KIND = "push-subscription";
 const ID_LENGTH = 32;
-/** The page renews it whenever it is opened. Whoever has not opened it for so long is told nothing more. */
+/** The page renews it whenever it is opened. A person who has not opened it for this long gets no more notifications. */
 const KEPT_MS = 60 * 24 * 3_600_000;
 const MOST_DEVICES = 20;
 

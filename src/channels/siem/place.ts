@@ -28,7 +28,7 @@ export interface AllSetAside {
 /** How far the journal was exported. */
 export interface Place {
   readonly seq: number;
-  /** Of that record; absent at the beginning. */
+  /** The hash of that record; absent at the beginning. */
   readonly hash?: string;
   /** The file as it was then. */
   readonly file?: FileNote;

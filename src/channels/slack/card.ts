@@ -108,14 +108,14 @@ export function cardBlocks(
 ): readonly Block[] {
   const isOpen = "id" in about && about.status === "requested";
   const notes = [
-    ...("id" in about ? standing(about) : [section(callWords(about))]),
+    ...("id" in about ? statusBlocks(about) : [section(callWords(about))]),
     context(origin(about)),
     ...actions(isOpen ? buttons(about, content, values) : [], link),
   ];
   return [...content.blocks, ...withIds("note", notes)];
 }
 
-function standing(about: Confirmation): readonly Block[] {
+function statusBlocks(about: Confirmation): readonly Block[] {
   const { status, decision, withdrawal } = about;
   const reason = decision?.reason ?? withdrawal;
   const votes = status === "requested" ? votesOf(about) : [];

@@ -92,7 +92,7 @@ async function tellTarget(telling: Telling, target: string): Promise<Told> {
 async function renew(telling: Telling, target: string, card: SentMessage): Promise<Told> {
   const { notice, muted } = telling;
   const updated = await update(telling, target, card);
-  // Whoever got the card by this notice was notified by the card.
+  // A person who got the card with this notice was notified by the card.
   const isMuted = muted.has(personAt(telling, target).person ?? "");
   const isNews = card.notice !== notice.id && isConcerned(telling, target) && !isMuted;
   const words = isNews ? alertOf(notice) : undefined;

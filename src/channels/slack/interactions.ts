@@ -24,7 +24,7 @@ const STRANGER = "You are not among the people who may decide here. Ask an opera
 interface Receiving extends SlackParts {
   readonly approvals: ChannelApprovals;
   readonly clock: Clock;
-  /** Of this request: each press and each dialog counts once. */
+  /** The key of this request: each press and each dialog counts once. */
   readonly once: OnceKey;
 }
 
@@ -72,7 +72,7 @@ async function takePress(receiving: Receiving, press: Press): Promise<InboundAns
   const about = await receiving.approvals.read(bound.confirmation, person);
   if (about === undefined) return say(receiving, press, STALE);
   if (act !== "reject" && !isAllShown(about, press)) return say(receiving, press, STALE);
-  // Whoever may not decide is refused by the one place that knows, and that is journalled.
+  // A person who may not decide is refused by `mayDecide`, and that is journalled.
   if (act !== "approve" && about.can.decide) return openDialog(receiving, press, { ...bound, act, about });
   const input = { id: bound.confirmation, version: bound.version, confirmed: act !== "reject" };
   const { approvals, once } = receiving;

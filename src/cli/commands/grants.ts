@@ -1,4 +1,4 @@
-import type { Grant } from "../../engine/index.ts";
+import { allOf, type Grant } from "../../engine/index.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { absoluteTime } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -20,14 +20,8 @@ export const grantsList: Command = {
   run(invocation) {
     const { output, flags } = invocation;
     return withEngine(invocation, async (engine) => {
-      const items: Grant[] = [];
-      for (let cursor: string | undefined; ; ) {
-        const page = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-        const found = await engine.grants({ by: localPrincipal(), ...page });
-        items.push(...found.items);
-        cursor = found.next;
-        if (cursor === undefined) break;
-      }
+      const by = localPrincipal();
+      const items = await allOf((page) => engine.grants({ by, ...page }), PAGE);
       if (flags.has("json")) output.json({ items });
       else printAll(output, items);
       return EXIT.ok;

@@ -304,7 +304,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "hold list",
-    summary: "list the legal holds that stand",
+    summary: "list the legal holds in force",
     load: () => import("./retention/hold.ts").then(({ holdList }) => holdList),
   },
   {

@@ -61,7 +61,7 @@ function leftUnderHold([first = "", ...others]: readonly string[]): CountersignE
   return new CountersignError("under-hold", `${first}${more}`);
 }
 
-/** Up to so many. */
+/** Counts no further than `MOST_COUNTED`. */
 async function countIdle({ ledger }: Engine, idleSince: number): Promise<number> {
   let count = 0;
   for (let cursor: string | undefined; count < MOST_COUNTED; ) {

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 /** A request is answered while somebody waits for it. The newest calls count. */
 const MOST_CALLS = 20_000;
 
-/** Judges past calls by another policy, for a person who waits for the answer: at most so many, the newest. */
+/** Judges past calls by another policy, for a person who waits for the answer: only the newest calls, up to a limit. */
 export function replayAtMost(most: number): NonNullable<AppOptions["replay"]> {
   return async (ledger, { policy, days, signal }) => {
     const backtest = new Backtest(readPolicy(policy));

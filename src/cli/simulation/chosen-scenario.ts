@@ -71,7 +71,7 @@ function sampleOf(flags: GivenFlags): number | undefined {
   throw invalid("sample", "--sample must be above 0 and at most 1: 0.05 simulates a twentieth.");
 }
 
-/** The teams with so many people together, each in proportion. */
+/** The teams resized to this many people in total, each in proportion. */
 function resized(teams: readonly Team[], approvers: number | undefined): readonly Team[] {
   if (approvers === undefined) return teams;
   if (approvers === 0) return [];
@@ -82,7 +82,7 @@ function resized(teams: readonly Team[], approvers: number | undefined): readonl
   });
 }
 
-/** Of one in a hundred, for example `3.5 %`. */
+/** A share as a percentage, for example `3.5 %`. */
 export function percent(share: number): string {
   return `${Number((share * HUNDRED).toPrecision(2))} %`;
 }

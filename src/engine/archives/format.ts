@@ -35,7 +35,7 @@ export type ArchivedSession = Pick<
 export interface ArchiveEnd {
   readonly sessions: number;
   readonly rows: number;
-  /** Of all lines before it. */
+  /** The digest of all lines before it. */
   readonly digest: string;
   readonly seal: string;
 }

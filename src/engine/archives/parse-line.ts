@@ -57,7 +57,7 @@ function ownMember(value: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** A line of an archive file; undefined where it is none: the file may be anything. */
+/** A line of an archive file; undefined if it is not one: the file may be anything. */
 export function parseArchiveLine(line: string): ArchiveLine | undefined {
   let parsed: unknown;
   try {

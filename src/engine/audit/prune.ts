@@ -1,3 +1,4 @@
+import { pagesOf } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { pruneSession } from "../sessions/index.ts";
 
@@ -7,11 +8,11 @@ const BATCH = 100;
 export interface PruneListener {
   /** After each batch, how many were erased. */
   readonly onPruned?: (count: number) => void;
-  /** Of each session that a legal hold keeps, and why. */
+  /** Called for each session that a legal hold keeps, and why. */
   readonly onHeld?: (session: string, why: string) => void;
 }
 
-/** Erases sessions that have been idle for so long, but for those that a legal hold keeps. */
+/** Erases sessions that have been idle for this long, except those that a legal hold keeps. */
 export async function prune(
   parts: EngineParts,
   olderThanMs: number,
@@ -19,17 +20,13 @@ export async function prune(
 ): Promise<number> {
   const idleSince = parts.ledger.now - olderThanMs;
   let count = 0;
-  for (let cursor: string | undefined; ; ) {
-    const request = { limit: BATCH, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await parts.ledger.sessions({ idleSince }, request);
+  for await (const items of pagesOf((page) => parts.ledger.sessions({ idleSince }, page), BATCH)) {
     for (const { key } of items) {
       const pruned = await pruneSession(parts, key, { olderThanMs });
       if (pruned.ok) count += 1;
       else if (pruned.code === "under-hold") onHeld?.(key, pruned.message);
     }
     onPruned?.(count);
-    if (next === undefined) break;
-    cursor = next;
   }
   await parts.ledger.tidy();
   return count;

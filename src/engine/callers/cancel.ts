@@ -20,7 +20,7 @@ export async function cancelCall(parts: EngineParts, callId: string, reason: str
   });
 }
 
-// Of a call that was started and released nobody may say that it did not run.
+// If a call was started and released, nobody may say that it did not run.
 function isCancellable({ runs, status, lost = 0 }: CallRecord): boolean {
   return runs === "caller" && lost === 0 && nextCall(status, "cancel") !== undefined;
 }

@@ -129,7 +129,7 @@ function openAt(
 interface Opening {
   readonly plan: CallerPlan;
   readonly reserved: Reserved;
-  /** What is stored with the call. Left out: the key was bound before, and the call did not come to be. */
+  /** What is stored with the call. Left out: the key was bound before, and no call was made. */
   readonly binding?: KeyBinding;
 }
 

@@ -76,7 +76,7 @@ export function startReadyNotices(
   // A process that waits for decisions must not end.
   const release = clock.hold();
   const started = ledger.outbox.channelPlace(queue).then(() => {});
-  // Whoever does not await it hears of a ledger that is down through `onError`.
+  // A caller that does not await it learns through `onError` that the ledger is down.
   started.catch(() => {});
   return { started, stop: () => worker.stop().finally(release) };
 }

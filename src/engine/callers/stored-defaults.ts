@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type JsonValue, member } from "../../protoco
 
 /**
  * The parsed arguments of a repeated call, with the stored values in place of those that only parsing has added: a
- * schema's default can be a function, such as a new id. Whatever the model sent itself stays as it was parsed now.
+ * schema's default can be a function, such as a new id. What the model itself sent stays as it was parsed now.
  */
 export function withStoredDefaults(
   sent: JsonValue | undefined,

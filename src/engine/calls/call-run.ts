@@ -27,7 +27,7 @@ const MOST_LOOKS = 3;
 const MOST_REFUSALS = 8;
 
 /** What can still be stored of a call that became `unknown` meanwhile. */
-const MAY_FOLLOW_DOUBT: ReadonlySet<EntryOutcome["kind"]> = new Set(["succeeded", "failed", "unknown"]);
+const MAY_FOLLOW_UNKNOWN: ReadonlySet<EntryOutcome["kind"]> = new Set(["succeeded", "failed", "unknown"]);
 
 /** Stores how a run of the function ended. */
 export type StoreEnd = (claimed: Claimed, outcome: EntryOutcome) => Promise<Ended>;
@@ -208,7 +208,7 @@ export class CallRun {
     const store = (): Promise<Ended> => this.#store(this.#claimed, outcome);
     const unstored = { kind: "unknown", reason: "its outcome is not stored yet" } as const;
     // After that, a result can still be stored, but not a question or a delegation.
-    const whenLate = MAY_FOLLOW_DOUBT.has(outcome.kind)
+    const whenLate = MAY_FOLLOW_UNKNOWN.has(outcome.kind)
       ? { whenLate: () => recordEntry(this.#parts, this.#claimed, unstored) }
       : {};
     try {

@@ -14,7 +14,7 @@ export class CallerClaims {
   readonly #volatile: boolean;
   readonly #kept = new Map<string, { readonly claimed: Claimed; readonly until: number }>();
 
-  /** Of a `volatile` ledger, which cannot lose anything while its process lives, nothing is kept. */
+  /** Keeps nothing for a `volatile` ledger, which cannot lose anything while its process lives. */
   constructor(clock: Clock, { volatile }: { readonly volatile: boolean }) {
     this.#clock = clock;
     this.#volatile = volatile;
@@ -38,7 +38,7 @@ export class CallerClaims {
     this.#kept.delete(keyOf(call));
   }
 
-  /** Of a session that was erased. */
+  /** Forgets the claims of a session that was erased. */
   erase(session: string): void {
     for (const [key, { claimed }] of this.#kept) if (claimed.session.key === session) this.#kept.delete(key);
   }

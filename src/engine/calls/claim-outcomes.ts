@@ -35,7 +35,7 @@ export class Outcomes {
   readonly #kept = new TransientMap<string, Kept>();
   #size = 0;
 
-  /** Of a `volatile` ledger, which cannot lose anything while its process lives, nothing is kept. */
+  /** Keeps nothing for a `volatile` ledger, which cannot lose anything while its process lives. */
   constructor(clock: Clock, { volatile }: { readonly volatile: boolean }) {
     this.#clock = clock;
     this.#volatile = volatile;
@@ -54,7 +54,7 @@ export class Outcomes {
     this.forgetOld();
   }
 
-  /** Of a session that was erased. */
+  /** Forgets the outcomes of a session that was erased. */
   erase(session: string): void {
     for (const [key, { claimed }] of this.#kept.entries())
       if (claimed.session.key === session) this.#drop(key);

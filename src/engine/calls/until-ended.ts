@@ -90,7 +90,7 @@ async function settledHere(
   await sleepUnless(clock, { ms: leftMs, woken: executions.settled(callId), over });
 }
 
-/** Sleeps until something happens, for so long at most. Leaves no timer behind. */
+/** Sleeps until something happens, or this time has passed. Leaves no timer behind. */
 async function sleepUnless(
   clock: Clock,
   { ms, woken, over }: { readonly ms: number; readonly woken: Promise<void>; readonly over: AbortSignal },

@@ -1,6 +1,6 @@
 import { isJsonArray, type JsonValue } from "../../protocol/index.ts";
 
-/** The same value, nobody else's to change. Throws for what JSON cannot say. */
+/** A copy of the value that nobody else can change. Throws for what JSON cannot express. */
 export function copyJson<Value extends JsonValue>(value: Value): Value;
 export function copyJson(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return checked(value);

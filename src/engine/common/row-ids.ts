@@ -1,6 +1,6 @@
 /** What clients of the ADK expect of the id of a request for confirmation. */
 const CONFIRMATION_PREFIX = "adk-";
-/** How long the ids are that the engine makes. Of others the parts are kept apart by a dot. */
+/** The length of the ids that the engine makes. In other ids, a dot separates the parts. */
 const ID_LENGTH = 26;
 
 /** The session that a call, a frame or a confirmation belongs to: their ids say it. */

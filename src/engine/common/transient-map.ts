@@ -1,4 +1,4 @@
-/** So many removals are worth a new map, and twice as many more as there are entries left. */
+/** A new map is made after this many removals, plus two for each entry that is left. */
 const FEW = 64;
 
 /**
@@ -36,7 +36,7 @@ export class TransientMap<Key, Value> {
     return true;
   }
 
-  /** In the order in which they were added. What is removed on the way may be given all the same. */
+  /** In the order in which they were added. An entry that is removed during the iteration may still be returned. */
   keys(): Iterable<Key> {
     return this.#map.keys();
   }

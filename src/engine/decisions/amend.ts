@@ -67,7 +67,7 @@ export async function judgeAmendment(
 
 type Accepted = Extract<Amendment, { ok: true }>;
 
-/** The question about amended arguments. Whoever had to approve before still has to, and whom the new ones ask for. */
+/** The question about amended arguments. The people who had to approve before still have to, and so do those whom the rules require for the new arguments. */
 function stricterOf(before: ConfirmationRecord, amended: Accepted, now: number): ConfirmationRecord {
   const { denials: few = 1, expiresAt: until, escalations: _then, policy: _noted, ...kept } = before;
   const denials = Math.min(few, amended.denials ?? 1);

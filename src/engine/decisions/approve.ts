@@ -146,8 +146,8 @@ function cast(
   const { confirmation, call: stored } = whole;
   const { args, argsDigest } = amended;
   const isAmended = args !== stored.args;
-  // Whoever approved other arguments did not approve these.
-  const others = isAmended ? [] : about.standing.others;
+  // People who approved other arguments did not approve these.
+  const others = isAmended ? [] : about.votesSoFar.others;
   const asked = { ...amended.asked, votes: others };
   const place = placeFor(asked, { about, payload, grant });
   if (!place.ok) return { ...place, confirmation, call: stored };
@@ -166,7 +166,7 @@ function cast(
   return {
     ok: true,
     vote,
-    ended: isAmended ? confirmation.votes.map(({ by }) => by.id) : about.standing.ended,
+    ended: isAmended ? confirmation.votes.map(({ by }) => by.id) : about.votesSoFar.ended,
     confirmation: isApproved ? { ...voted, status: "approved" } : voted,
     call: { ...stored, args, argsDigest },
   };

@@ -35,8 +35,8 @@ import {
   describeRequirement,
   forgeryIn,
   signedVote,
-  standingVotes,
   voteOfDelegator,
+  votesSoFarOf,
 } from "./vote.ts";
 import { writeVote } from "./write-vote.ts";
 
@@ -105,7 +105,7 @@ async function judge(
   return judgeVote(parts, whole, { ...about, owner, counting });
 }
 
-/** Why this is not about what is shown now. What was changed since it was asked is approved only by who saw that. */
+/** Why the decision is not about what is shown now. After a change, only a person who saw the changed question can approve it. */
 export function staleness({ shownVersion }: ConfirmationRecord, input: DecisionInput): string | undefined {
   const { version, confirmed } = input;
   if (version === undefined) {
@@ -122,19 +122,19 @@ const SOMEBODY = { requirements: [{ from: {}, count: 1 }] };
 async function judgeVote(
   parts: EngineParts,
   whole: Whole,
-  about: Omit<OwnedCase, "standing">,
+  about: Omit<OwnedCase, "votesSoFar">,
 ): Promise<Plan<Decided | RefusedDecision>> {
   const { confirmation, call } = whole;
   const { input, decider, counting } = about;
-  const standing = standingVotes(parts, whole, { by: decider.by, counting });
-  if (isKept(standing.own, decider.by) && isSameDecision(parts, standing.own, input, whole))
+  const votesSoFar = votesSoFarOf(parts, whole, { by: decider.by, counting });
+  if (isKept(votesSoFar.own, decider.by) && isSameDecision(parts, votesSoFar.own, input, whole))
     return { value: { ok: true, repeated: true, session: whole.session, confirmation, call } };
-  const said = voteOfDelegator(parts, standing, decider.by);
+  const said = voteOfDelegator(parts, votesSoFar, decider.by);
   if (said !== undefined) {
     const message = `${said.by.id}, for whom ${decider.by.id} votes, has voted. Only ${said.by.id} can change that.`;
     return { value: { ...refusal("already-decided", message), confirmation, call } };
   }
-  const owned = { ...about, standing };
+  const owned = { ...about, votesSoFar };
   return input.confirmed ? planApproval(parts, whole, owned) : planDenial(parts, whole, owned);
 }
 
@@ -150,7 +150,7 @@ async function planDenial(
 ): Promise<Plan<Decided | RefusedDecision>> {
   const { confirmation, call, frame, now } = whole;
   const { counting } = about;
-  const { voter, others, ended } = about.standing;
+  const { voter, others, ended } = about.votesSoFar;
   const verdict = { confirmed: false, at: now, ...delegatedBy(voter) };
   const vote = signedVote(parts, whole, about, verdict);
   const votes = [...others, vote];

@@ -10,7 +10,7 @@ import type {
   Snapshot,
 } from "../ledger/index.ts";
 import type { Counting, Principal } from "../people/index.ts";
-import type { StandingVotes } from "./vote.ts";
+import type { VotesSoFar } from "./vote.ts";
 
 /** One person's decision about one confirmation. */
 export interface DecisionInput {
@@ -96,7 +96,7 @@ export interface Case {
 /** The same, with the owner under which its call would be claimed here, and the votes so far. */
 export interface OwnedCase extends Case {
   readonly owner: string | undefined;
-  readonly standing: StandingVotes;
+  readonly votesSoFar: VotesSoFar;
   readonly counting: Counting;
 }
 

@@ -55,7 +55,7 @@ interface RefusedAbout {
 }
 
 /**
- * The same plan, without its record once a channel has sent so many of this person about this. Other doors need a login
+ * The same plan, without its record if a channel has sent too many attempts of this person about this. Other doors need a login
  * and have limits of their own. The count is committed with the record.
  */
 async function withinLimit<T>(

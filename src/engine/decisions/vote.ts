@@ -38,7 +38,7 @@ export function delegatedBy({ through }: Voter): Pick<Vote, "delegated"> {
 }
 
 /** The votes that stay when somebody votes: those of others, as far as they still count. */
-export interface StandingVotes {
+export interface VotesSoFar {
   /** As whom they vote, unless only another place is free. */
   readonly voter: Voter;
   readonly others: readonly Vote[];
@@ -48,12 +48,12 @@ export interface StandingVotes {
   readonly ended: readonly string[];
 }
 
-/** The votes on a question, as they stand for somebody who now votes. */
-export function standingVotes(
+/** The votes on a question so far, as they count for somebody who votes now. */
+export function votesSoFarOf(
   parts: EngineParts,
   { confirmation }: Whole,
   { by, counting }: Pick<Decider, "by"> & { readonly counting: Counting },
-): StandingVotes {
+): VotesSoFar {
   const person = personOf(by, parts.directory);
   const { counted } = tally(confirmation, counting);
   const voter = voterOn({ ...confirmation, votes: counted }, by, counting) ?? { by };
@@ -72,7 +72,7 @@ export function standingVotes(
  * The vote of somebody for whom this voter votes, who has voted themselves: only they change it. Undefined if there is
  * none.
  */
-export function voteOfDelegator(parts: EngineParts, { own }: StandingVotes, by: Principal): Vote | undefined {
+export function voteOfDelegator(parts: EngineParts, { own }: VotesSoFar, by: Principal): Vote | undefined {
   if (own === undefined || own.delegated !== undefined) return undefined;
   // Any other vote that ends with theirs is that of whom they vote for.
   return own.person === personOf(by, parts.directory) || own.by.id === by.id ? undefined : own;

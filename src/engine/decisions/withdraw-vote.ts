@@ -49,7 +49,7 @@ function plan(
   const isOwn = ({ person: voter, delegated }: Vote): boolean =>
     voter === person || (delegated !== undefined && parts.directory.person(delegated.from) === person);
   const own = before.votes.filter(isOwn);
-  // Whoever may not vote any more may still take back what they said.
+  // A person who may not vote any more may still take back their vote.
   const isVoter = own.length > 0 || mayDecide(before, by, counting);
   if (!mayJudge(by) || !isVoter) {
     const code = mayJudge(by) ? "not-an-approver" : "forbidden";

@@ -3,14 +3,14 @@ import type { EngineParts } from "../parts.ts";
 import type { Counting, Ruled, VoteDelegation } from "../people/index.ts";
 import { DELEGATION, delegationMac, fromItem, toItem } from "./item.ts";
 
-/** So many are read at once. */
+/** How many are read at once. */
 const PAGE = 1_000;
 
-/** All delegations that stand by the ledger's clock. Signatures are not checked: to show them, not to count with them. */
+/** All delegations in force by the ledger's clock. Signatures are not checked: use it to show them, not to count votes. */
 export async function allDelegations(ledger: Pick<Ledger, "items">): Promise<readonly VoteDelegation[]> {
   const all: VoteDelegation[] = [];
   let cursor: string | undefined;
-  // Whoever counts votes needs them all.
+  // Counting votes needs all of them.
   do {
     const after = cursor === undefined ? {} : { cursor };
     const page: Page<StoredItem> = await ledger.items.list(DELEGATION, { limit: PAGE, ...after });

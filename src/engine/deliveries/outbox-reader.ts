@@ -80,7 +80,7 @@ export class OutboxReader {
     return page.bytes !== undefined || records.length >= page.limit ? "more" : "done";
   }
 
-  /** What is new; undefined where the last record is not the one that was read. */
+  /** The new records; undefined if the last record is not the one that was read. */
   async #readAfter(place: number, page: PageSize): Promise<readonly JournalRecord[] | undefined> {
     const last = this.#last;
     const from = last === undefined || last.seq < place ? { seq: place } : last;

@@ -92,7 +92,7 @@ export class MessageBook {
     this.#now = now;
   }
 
-  /** The key of a subject's messages. Says nothing to those who do not know the subject. */
+  /** The key of a subject's messages. The subject cannot be told from it. */
   keyOf(subject: string): string {
     return messagesKey(this.#channel, subject);
   }
@@ -101,7 +101,7 @@ export class MessageBook {
     return (await this.#load(key))?.messages;
   }
 
-  /** Says what to do about a target. Of any number that ask, one is told to send or to look. */
+  /** Says what to do about a target. If several ask, only one is told to send or to look. */
   async claim(subject: string, target: string, about: MessageFor = {}): Promise<Claim> {
     return (await this.#claim(subject, () => [target, about])).claim;
   }

@@ -3,9 +3,9 @@ import type { SessionCache } from "./session-cache.ts";
 
 /** How many sessions that wait keep their events in this process. */
 const MOST_RESTING = 256;
-/** For so long. Another process may erase the session, and nobody tells this one. */
+/** How long they are kept. Another process may erase the session, and nobody tells this one. */
 const RESTING_MS = 5 * 60_000;
-/** So much their events may take together. One long session may take it all: each of its messages needs all its events. */
+/** How much their events may take together. One long session may take it all: each of its messages needs all its events. */
 const MOST_BYTES = 16_000_000;
 
 interface Resting {

@@ -4,7 +4,7 @@ import type { Ledger } from "../ledger/index.ts";
 import { differenceOf } from "./definition-difference.ts";
 
 const KIND = "tool-definition";
-/** So many stay in memory. */
+/** How many stay in memory. */
 const MOST_KNOWN = 500;
 
 /**
@@ -21,7 +21,7 @@ export class Definitions {
   }
 
   async keep(definition: ToolDefinition): Promise<void> {
-    // Of a remote agent's tool only the name is known, so there is never a difference to show.
+    // Only the name of a remote agent's tool is known, so there is never a difference to show.
     if (definition.description === undefined && definition.parameters === undefined) return;
     const id = definitionDigest(definition);
     if (this.#known.has(id)) return;

@@ -1,4 +1,4 @@
-/** A decimal that is not negative: so many units, with so many places behind the point. */
+/** A decimal that is not negative: its digits as `units`, of which the last `places` come after the point. */
 export interface Amount {
   readonly units: bigint;
   readonly places: number;

@@ -7,6 +7,7 @@ import {
   type GrantRecord,
   type GrantRevocation,
   isShared,
+  pagesOf,
   type SessionRecord,
   transact,
 } from "../ledger/index.ts";
@@ -79,17 +80,14 @@ async function revokeEach(
   where: (grant: GrantRecord) => boolean,
 ): Promise<number> {
   let count = 0;
-  for (let cursor: string | undefined; ; ) {
-    const page = { limit: PAGE, where, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await parts.ledger.grants(page);
+  for await (const items of pagesOf((page) => parts.ledger.grants({ ...page, where }), PAGE)) {
     const own = items.filter(({ grant }) => !isShared(grant.limits));
     for (const session of new Set(own.map(({ session: { key } }) => key)))
       count += await revokeAllIn(parts, session, why);
     for (const { grant } of items)
       if (isShared(grant.limits)) count += await revokeOneShared(parts, grant.id, why);
-    if (next === undefined) return count;
-    cursor = next;
   }
+  return count;
 }
 
 async function revokeOneShared(

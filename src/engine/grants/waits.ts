@@ -19,7 +19,7 @@ export async function waitsInSession(
 
 const WAITING_FOR_PERSON: ReadonlySet<CallRecord["status"]> = new Set(["waiting", "suspended", "unknown"]);
 
-/** So many are looked through. Where there are more, one of them may be the same call. */
+/** How many are compared. If there are more, one of them may be the same call. */
 const MOST = 200;
 
 /** The same, in any session of the requester. */

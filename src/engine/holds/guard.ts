@@ -34,7 +34,7 @@ export function guardItem({ version }: GuardedBy): ItemVersion {
   return { ...GUARD, version };
 }
 
-/** The present version, to be read before the holds are. The item is made if there is none, so that it can be locked. */
+/** The current version; read it before the holds. The item is created if it is missing, so that it can be locked. */
 export async function readGuard({ items }: Pick<Ledger, "items">): Promise<GuardedBy> {
   for (;;) {
     const found = await items.get(GUARD.kind, GUARD.id);

@@ -31,7 +31,7 @@ export interface AboutAttempt extends AboutCall {
 export interface AboutQuestion extends AboutCall {
   readonly confirmation: string;
   readonly round: number;
-  /** Of the arguments that the question is about. */
+  /** The digest of the arguments that the question is about. */
   readonly argsDigest: string;
 }
 
@@ -68,7 +68,7 @@ interface Ruled {
 /** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
 export interface VoteCast extends ActedBy {
   readonly confirmed: boolean;
-  /** Whoever is behind the login. */
+  /** The person behind the login. */
   readonly person: string;
   /** Which requirement an approval fills, and which place of it. */
   readonly slot?: VoteSlot;
@@ -196,7 +196,7 @@ export interface DelegationNoted extends ActedBy {
 export interface HoldPlaced extends ActedBy {
   readonly hold: string;
   readonly on: "session" | "user" | "app";
-  /** Of a person, the pseudonym. */
+  /** For a person, the pseudonym. */
   readonly name: string;
   readonly reason: string;
 }
@@ -300,7 +300,7 @@ export interface JournalBodies {
     readonly erased: number;
     readonly held: number;
   };
-  /** So many sessions were written into an archive file; the seal is the one at its end. */
+  /** Sessions were written into an archive file; `seal` is the one at the file's end. */
   readonly "journal-archived": ActedBy & {
     readonly file: number;
     readonly seal: string;

@@ -32,7 +32,7 @@ export function rowHash(
 
 const ROW_HASH = /^(0|[1-9]\d{0,14})-/;
 
-/** The number of the checkpoint that a line's hash names; undefined where it is none of ours. */
+/** The number of the checkpoint that a line's hash names; undefined if the hash is not ours. */
 export function sealedBefore(rowHashText: string): number | undefined {
   const [, sealed] = ROW_HASH.exec(rowHashText) ?? [];
   return sealed === undefined ? undefined : Number(sealed);

@@ -11,7 +11,7 @@ export interface JournalRange {
 /** For reading backwards. */
 export interface NewestRange {
   readonly until?: number;
-  /** The newest so many, still in order. */
+  /** The newest of the range in place of the oldest; still in order. */
   readonly last?: true;
 }
 

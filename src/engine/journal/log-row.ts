@@ -9,7 +9,7 @@ import {
 import type { JournalRecord, LogRow } from "../ledger/index.ts";
 import type { BodyOf } from "./bodies.ts";
 
-/** Positions of records: so many fit into one line of the log. */
+/** How many records fit into one line of the log: their positions are numbered within it. */
 const PER_ROW = 4_096;
 
 /** In a body it stands for the key of its session. JSON has this character only escaped, so no text has it by itself. */

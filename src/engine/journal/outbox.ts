@@ -7,7 +7,7 @@ export interface Delivery {
   readonly seq: number;
   /** How often it was taken to be sent, this time included. */
   readonly attempt: number;
-  /** So many of these attempts were held back and are no failures. */
+  /** How many of these attempts were held back; they are not failures. */
   readonly holds?: number;
   /** When it entered the outbox, or was put back into it. */
   readonly since: number;
@@ -17,7 +17,7 @@ export interface Delivery {
   readonly error?: string;
 }
 
-/** How an attempt ended: sent, to be tried again after so long, or failed for good. */
+/** How an attempt ended: sent, to be tried again after a delay, or failed for good. */
 export type DeliveryEnd =
   | { readonly as: "delivered" }
   | { readonly as: "postponed"; readonly forMs: number; readonly error: string; readonly isHold?: true }

@@ -67,7 +67,7 @@ async function describe(
     channel,
     sequence: seq,
     kind: record?.kind ?? "",
-    // Of a record that was erased or cannot be read nothing more is said.
+    // If a record was erased or cannot be read, nothing more is shown.
     ...(entry?.state === "readable" ? entrySubject(entry) : {}),
     attempts: attempt,
     since: new Date(since).toISOString(),

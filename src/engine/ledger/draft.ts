@@ -93,7 +93,7 @@ export class Draft {
     return this.#open;
   }
 
-  /** How many frames will be ready, and nobody's, once this is committed. */
+  /** How many frames will be ready, without an owner, once this is committed. */
   get ready(): number {
     return this.#ready;
   }

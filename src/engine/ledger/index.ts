@@ -1,5 +1,5 @@
 /**
- * The durable truth: the interface that stores implement, its rows, and how a command reads and writes them.
+ * The ledger as the engine sees it: the interface that stores implement, its rows, and how a command reads and writes them.
  * Every change is load, judge, commit, with a compare-and-set on the session's version.
  * Decided here: what is read together and what is committed together (`Draft`, `transact`);
  * when a command is judged again and when it gives up; how a request under an idempotency key is recognised;
@@ -47,6 +47,7 @@ export type {
 } from "./lists.ts";
 export type { EventDraft } from "./log-row-draft.ts";
 export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";
+export { allOf, eachOf, pagesOf } from "./pages.ts";
 export type {
   CallRecord,
   CallStatus,

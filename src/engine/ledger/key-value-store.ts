@@ -8,7 +8,7 @@ export interface StoredItem {
   readonly value: JsonValue;
   /** Counts from 1; every change names the one it read. */
   readonly version: number;
-  /** From then on it is as if it were not there, by the ledger's clock. */
+  /** From this time on, by the ledger's clock, nobody can read it. */
   readonly expiresAt?: number;
 }
 

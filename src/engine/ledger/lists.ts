@@ -37,7 +37,7 @@ export interface GrantWithSession {
 
 /** Which sessions. */
 export type SessionFilter =
-  /** Of an app, or of one user of it, without deleted ones; by user and id. */
+  /** The sessions of an app, or of one user of it, without deleted ones; by user and id. */
   | { readonly app: string; readonly user?: string }
   /**
    * Untouched since before this time, with nothing open in them; by key. Deleted ones only with `deleted`. A page may be

@@ -8,7 +8,7 @@ export interface Owner {
 }
 
 /**
- * Which course of events a ledger is on. It is another one where a server was replaced by one that may not have had all
+ * Identifies the history of a ledger. It changes when a server was replaced by one that may not have had all
  * of the last commits: a standby, or what was restored from a backup.
  */
 export interface LedgerHistory {
@@ -17,7 +17,7 @@ export interface LedgerHistory {
   readonly claimsInMs: number;
 }
 
-/** What an owner holds, by the ledger's word. */
+/** What an owner holds, as the ledger has it. */
 export interface HeldWork {
   /** Calls that execute under it. */
   readonly calls: readonly { readonly id: string; readonly attempt: number }[];
@@ -31,7 +31,7 @@ export interface OwnerState extends Omit<Owner, "history"> {
   readonly leaseUntil: number;
   /** Its lease is running, by the ledger's clock, and was never lost. */
   readonly alive: boolean;
-  /** Its work is others' now. One whose lease has run out, and who is not fenced yet, may still renew it. */
+  /** Others may take its work. An owner whose lease has run out, and who is not fenced yet, may still renew it. */
   readonly fenced: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface OwnerState extends Omit<Owner, "history"> {
 export interface Owners {
   /** Registers an owner or renews its lease. False: its lease ran out and its work was given away. */
   beat(owner: Owner, leaseMs: number): Promise<boolean>;
-  /** The history that the ledger is on; one that nobody has seen yet begins with this look. */
+  /** The current history of the ledger; a history that nobody has seen yet begins when this is called. */
   history(leaseMs: number): Promise<LedgerHistory>;
   /** Ends a lease early; what it still holds becomes due at once. */
   retire(owner: string): Promise<void>;

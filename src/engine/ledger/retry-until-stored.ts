@@ -13,9 +13,9 @@ export interface Storing<T> {
   readonly store: () => Promise<T>;
   /** Tried beside it, once it is late. */
   readonly whenLate?: () => Promise<unknown>;
-  /** After so many the ledger was there, and seems to refuse it for what it is. No limit if nothing is said. */
+  /** Stop after this many refusals by a ledger that answers: it seems to refuse the content. Default: no limit. */
   readonly mostRefusals?: number;
-  /** Stop trying after this long, where a caller waits who can do something else. Without it there is no limit. */
+  /** Stop trying after this time, if a caller waits that can do something else. Default: no limit. */
   readonly limitMs?: number;
 }
 
@@ -61,7 +61,7 @@ export async function retryUntilStored<T>(
   }
 }
 
-/** Is the ledger not to be had at this moment? Nothing is wrong then with what was asked of it. */
+/** Is the ledger unavailable at this moment? Then nothing is wrong with the request itself. */
 export function isLedgerAway(error: unknown): boolean {
   return CountersignError.isInstance(error) && PASSING.has(error.code);
 }

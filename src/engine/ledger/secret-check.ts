@@ -6,7 +6,7 @@ const PIN = "secret-check";
 const NO_SECRET = "none";
 
 /**
- * Refuses to write to a ledger that was begun with another secret, or with none: what would be written could
+ * Refuses to write to a ledger that was created with another secret, or without one: what would be written could
  * not be verified with what is there, and the other processes would take our decisions for forged.
  */
 export async function checkSecret(ledger: Ledger, secret: string | undefined): Promise<void> {

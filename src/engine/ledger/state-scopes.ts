@@ -17,7 +17,7 @@ export function isEverybodys(key: string): boolean {
 
 /**
  * Splits a state change by the ADK's scopes, which stay in the keys. What is `temp:` lives for one run and is not stored.
- * Throws `malformed-request` for a key that cannot be.
+ * Throws `malformed-request` for an impossible key.
  */
 export function stateWrites(delta: JsonObject | undefined): readonly StateWrite[] {
   if (delta === undefined || Object.keys(delta).length === 0) return NOTHING;

@@ -27,7 +27,7 @@ export type Judge<T> = (
   last: Conflict | undefined,
 ) => Plan<T> | Promise<Plan<T>>;
 
-/** What was just read or committed, by whoever gives the command; there may have been nothing. */
+/** What the caller of the command has just read or committed; there may have been nothing. */
 export interface Known {
   readonly snapshot: Snapshot | undefined;
 }
@@ -36,7 +36,7 @@ const MAX_TRIES = 500;
 const MAX_PAUSE_MS = 4;
 
 /**
- * Load, judge, commit; when the session moved in between, again. The value is returned only once its draft
+ * Loads, judges and commits; if the session has changed in between, it starts again. The value is returned only once its draft
  * is committed, so whatever it says is the truth. What is `known` from this process's last commit is tried
  * before anything is loaded; it counts only if it can be committed against.
  */
@@ -72,7 +72,7 @@ export async function transact<T>(
 interface Refused {
   readonly done: false;
   readonly session: string;
-  /** Of the session, in which the commit was refused. */
+  /** The version of the session in which the commit was refused. */
   readonly version: number;
   readonly conflict: Conflict;
 }

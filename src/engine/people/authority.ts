@@ -27,7 +27,7 @@ export interface EscalatedTo {
 }
 
 /**
- * With what votes are judged: the policy's word about people now, the ledger's clock, and the delegations that stand. A
+ * What votes are judged with: what the policy says about people now, the ledger's clock, and the delegations in force. A
  * vote for somebody else counts only if its delegation is among them.
  */
 export interface Counting {
@@ -101,7 +101,7 @@ export function voterFor(rule: Ruled, by: Principal, counting: Partial<Counting>
   return votersFor(rule, by, counting).find((voter) => counts(rule, voter, counting));
 }
 
-/** May this principal decide for themselves? What follows from that, such as settling, no delegation passes on. */
+/** May this principal decide for themselves? A delegation does not pass on what follows from that right, such as settling. */
 export function mayDecideForSelf(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): boolean {
   return counts(rule, { by }, counting);
 }
@@ -116,7 +116,7 @@ export function votersFor(rule: Ruled, by: Principal, counting: Partial<Counting
   return [{ by }, ...delegatedTo(by, rule, counting).map((through) => ({ by, through }))];
 }
 
-/** By what somebody counts for a requirement: by name, or by a role that a login claimed. */
+/** Why somebody counts for a requirement: their name, or a role that a login claimed. */
 export type MatchedBy = "name" | "role";
 
 /**
@@ -167,10 +167,10 @@ function matchAmong(
   if (isAnybody(by) || isCode(by)) return undefined;
   const named = through === undefined ? by : byName(through.from);
   const asked = [by, named].some((one) => countsAsRequester(rule, one, counting));
-  const then = standing(from, named, asked);
+  const then = matchedBy(from, named, asked);
   const members = membersNow(requirement, directory);
   if (then === undefined || members === undefined) return then;
-  const now = standing(members, named, asked);
+  const now = matchedBy(members, named, asked);
   return now === undefined || then === "name" ? now : then;
 }
 
@@ -200,7 +200,7 @@ function countsAsRequester(rule: Ruled, one: Principal, counting: Partial<Counti
 
 const NOBODY = {};
 
-/** Who is in the requirement's group now; undefined if it is no group, or nobody can tell. */
+/** Who is in the requirement's group now; undefined if it has no group, or the group cannot be looked up. */
 function membersNow(
   { group }: Requirement,
   directory: Directory | undefined,
@@ -215,7 +215,7 @@ export function isCode({ kind }: Principal): boolean {
   return kind === "provider" || kind === "author";
 }
 
-function standing(
+function matchedBy(
   { roles = [], users = [], notRequester = false }: Exclude<Approvers, "requester">,
   principal: Principal,
   asked: boolean,

@@ -13,7 +13,7 @@ export interface VoteDelegation {
   readonly until: number;
   /** For these questions only; without it, for all. */
   readonly scope?: DelegationScope;
-  /** Of the stored delegation: a commit that relies on it names it. */
+  /** The version of the stored delegation: a commit that relies on it names it. */
   readonly version: number;
   /** Over all of the above but the version, when the engine has a secret. */
   readonly mac?: string;

@@ -76,12 +76,12 @@ export function givenBy({ by, through }: Voter, directory: Directory): Given {
     : { by, person, delegated: { from: through.from, delegation: through.id } };
 }
 
-/** The slot that an approval by this principal fills: the first free one, rather for themselves than for somebody else. */
+/** The slot that an approval by this principal fills: the first free one; their own slot before that of somebody else. */
 export function freePlace(ballot: Ballot, principal: Principal, counting: Counting): FreePlace | undefined {
   const { directory } = counting;
   for (const voter of votersFor(ballot, principal, counting)) {
     const given = givenBy(voter, directory);
-    // Whoever has voted, or had somebody vote for them, has no second vote.
+    // A person who has voted, or for whom somebody has voted, has no second vote.
     if (ballot.votes.some((vote) => isOnePerson(vote, given, directory))) continue;
     const slot = freeSlot(ballot, voter, counting);
     if (slot !== undefined) return { slot, voter };
@@ -115,7 +115,7 @@ function stands(ballot: Ballot, vote: Vote, { directory, now, delegations = [] }
   return matched === "name" || (matched === "role" && now - at <= voteMaxAgeMs);
 }
 
-/** As whom the vote was given; undefined if the delegation that it names does not stand. */
+/** As whom the vote was given; undefined if the delegation that it names is not in force. */
 function voterOf(ballot: Ballot, { by, delegated }: Vote, counting: Counting): Voter | undefined {
   if (delegated === undefined) return { by };
   const through = delegatedTo(by, ballot, counting).find(

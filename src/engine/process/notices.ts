@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import { bytesOf } from "../common/index.ts";
-import { cutValue, type KeyValueStore, type StoredItem } from "../ledger/index.ts";
+import { cutValue, eachOf, type KeyValueStore, type StoredItem } from "../ledger/index.ts";
 import type { LedgerNotice } from "./notice.ts";
 
 /** A notice as it is stored in the ledger. */
@@ -135,15 +135,11 @@ interface Stored {
 
 async function allOf(store: Pick<KeyValueStore, "list">): Promise<readonly Stored[]> {
   const found: Stored[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const { items, next } = await store.list(KIND, cursor === undefined ? {} : { cursor });
-    for (const item of items) {
-      const notice = readNotice(item.value);
-      if (notice !== undefined) found.push({ item, notice });
-    }
-    if (next === undefined) return found;
-    cursor = next;
+  for await (const item of eachOf((page) => store.list(KIND, page))) {
+    const notice = readNotice(item.value);
+    if (notice !== undefined) found.push({ item, notice });
   }
+  return found;
 }
 
 /** Acknowledged notices are removed first. */

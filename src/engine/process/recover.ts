@@ -18,7 +18,7 @@ const FORGOTTEN_REASON =
 /** Work that, according to the ledger, this process does, but it does not. */
 export interface IdleOwner {
   readonly owner: string;
-  /** Of a call: its attempt. */
+  /** For a call: its attempt. */
   readonly turn: number;
   readonly isIdle: () => boolean;
 }

@@ -3,9 +3,9 @@ import { type Clock, sessionOf } from "../common/index.ts";
 /** What slow work may delay. It goes on, but nobody waits for it. */
 const PATIENCE_MS = 1_000;
 const MOST_LEFT = 10_000;
-/** So many are tried at a time. The rest stays due. */
+/** How many are tried at a time. The rest stays due. */
 const MOST_TRIED = 200;
-/** For so long each takes up room: a server that never answers must not stop the work for all others. */
+/** How long each may occupy its place: a server that never answers must not stop the work for all others. */
 const ROOM_MS = 60_000;
 
 /**
@@ -29,7 +29,7 @@ export class Tries {
   }
 
   /**
-   * Tries these, but for what is being tried or was left a moment ago: one after the other in a session, sessions side by
+   * Tries these, except what is being tried or was left a moment ago: one after the other in a session, sessions side by
    * side. `work` tells whether it left it, and must not reject. Waits for them, but not for long. Returns how many of
    * these it has seen to; there was no room for the rest.
    */

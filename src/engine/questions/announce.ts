@@ -29,7 +29,7 @@ function writeDue(draft: Draft, confirmation: ConfirmationRecord, call: CallReco
   const { now } = draft;
   const { reminders = [], escalations = [] } = confirmation;
   const subject = subjectOf(confirmation, call);
-  // Of several reminders that were missed, people get one.
+  // If several reminders were missed, people get one.
   const reminder = reminders.findLast(({ at, sent }) => !sent && at <= now);
   if (reminder !== undefined) draft.journal("confirmation-reminded", { ...subject, due: reminder.at });
   for (const { at: due, to, group } of escalations.filter(({ at, reached }) => !reached && at <= now)) {

@@ -1,4 +1,4 @@
-import { type ConfirmationRecord, type Ledger, turnOf } from "../ledger/index.ts";
+import { type ConfirmationRecord, eachOf, type Ledger, turnOf } from "../ledger/index.ts";
 
 const PAGE = 100;
 
@@ -13,15 +13,7 @@ export async function firstQuestion(
   const { call, confirmation } = (await ledger.load({ call: callId })) ?? {};
   if (call === undefined || confirmation === undefined || confirmation.round === 0) return confirmation;
   const filter = { state: "closed", session: call.session, turn: turnOf(call) } as const;
-  for (let cursor: string | undefined; ; ) {
-    const page = await ledger.confirmations(filter, {
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const first = page.items.find(
-      ({ confirmation: { call: about, round } }) => about === callId && round === 0,
-    );
-    if (first !== undefined || page.next === undefined) return first?.confirmation;
-    cursor = page.next;
-  }
+  for await (const { confirmation: one } of eachOf((page) => ledger.confirmations(filter, page), PAGE))
+    if (one.call === callId && one.round === 0) return one;
+  return undefined;
 }

@@ -7,7 +7,7 @@ export type PayloadOutcome =
   | { readonly ok: true; readonly payload?: JsonValue }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** The arguments that the question was about, as they stood when it was put. */
+/** The arguments that the question was about, as they were when it was asked. */
 export type AskedAbout = Pick<CallRecord, "args" | "secrets">;
 
 /**

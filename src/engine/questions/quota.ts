@@ -18,7 +18,7 @@ export interface Usage {
   readonly bytes: number;
 }
 
-/** So long what was counted is used, unless it is used up before. */
+/** How long a count is used, unless it is used up before. */
 const COUNTED_FOR_MS = 5_000;
 /** At a limit, it is not counted more often than this. */
 const COUNT_AGAIN_MS = 250;
@@ -100,7 +100,7 @@ export class Quota {
     return granted;
   }
 
-  /** Throws `over-quota` where one more question may not be asked. */
+  /** Throws `over-quota` if one more question may not be asked. */
   async admitQuestion(reserved: Reserved): Promise<void> {
     if ((await this.pendingRoom(reserved, 1)) === 0) throw overQuota("pending", this.#limits.pending);
   }
@@ -116,7 +116,7 @@ export class Quota {
     });
   }
 
-  /** Compares with what was counted, and where that is refused, once more with the newest count. */
+  /** Compares with the last count and, if that is exceeded, once more with a new one. */
   async #compare(accepts: (counted: Usage, isNewest: boolean) => boolean): Promise<void> {
     let counting = this.#count();
     for (let isNewest = false; ; ) {

@@ -1,5 +1,5 @@
 import { CountersignError } from "../../protocol/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import { eachOf, type Ledger } from "../ledger/index.ts";
 import type { Counting, Principal } from "../people/index.ts";
 import { type Confirmation, toConfirmation } from "./confirmation.ts";
 
@@ -24,13 +24,9 @@ export async function readPending(
     ...(user === undefined ? {} : { user }),
   } as const;
   const found: Confirmation[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await ledger.confirmations(filter, request);
-    found.push(...page.items.map((item) => toConfirmation(item, viewer, counting)));
-    if (page.next === undefined) return found;
-    cursor = page.next;
-  }
+  for await (const item of eachOf((page) => ledger.confirmations(filter, page), PAGE))
+    found.push(toConfirmation(item, viewer, counting));
+  return found;
 }
 
 /** One confirmation as it is now; throws `unknown-confirmation`. */

@@ -10,7 +10,7 @@ export interface Seen extends Snapshot {
   readonly call: CallRecord;
 }
 
-/** More people than decide anything; a question stays small, however many open it. */
+/** More people than take part in any decision. The limit keeps a question small, however many people open it. */
 const MOST_SIGHTINGS = 50;
 
 /**

@@ -2,9 +2,9 @@ import { type Clock, TransientMap } from "../common/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { MAX_OPEN_PER_SERVER } from "./open-limit.ts";
 
-/** So long a count is used. */
+/** How long a count is used. */
 const COUNTED_FOR_MS = 5_000;
-/** Of so many users the counts are kept. */
+/** For how many users counts are kept. */
 const MOST_USERS = 1_000;
 
 interface Counted {

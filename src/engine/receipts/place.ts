@@ -7,7 +7,7 @@ const KIND = "receipt-target";
 
 /** How far the series of one target is. */
 export interface Place {
-  /** Of the last receipt that the target has; 0 before the first. */
+  /** The number of the last receipt that the target has; 0 before the first. */
   readonly number: number;
   readonly signature: string;
   /** When it was made. */

@@ -60,13 +60,8 @@ export async function publishReceipts(parts: EngineParts, options: PublishOption
   const key = signingKey(signingSecret(parts));
   await parts.ready();
   if (!(await isAnyDue(parts, options))) return { published: 0, failed: 0, ended: "done" };
-  const lease = await RunLease.take(parts, "receipts");
-  if (lease === undefined) return { published: 0, failed: 0, ended: "elsewhere" };
-  try {
-    return await new Publisher(parts, options, key).run(lease);
-  } finally {
-    await lease.release();
-  }
+  const run = (lease: RunLease): Promise<PublishRun> => new Publisher(parts, options, key).run(lease);
+  return (await RunLease.during(parts, "receipts", run)) ?? { published: 0, failed: 0, ended: "elsewhere" };
 }
 
 /** Throws `invalid-option` if there is none: what anybody can make proves nothing. */
@@ -114,8 +109,8 @@ class Publisher {
 
   async run(lease: RunLease): Promise<PublishRun> {
     for (const target of this.#options.targets) {
-      const goesOn = this.#options.signal?.aborted !== true && (await lease.renew());
-      if (!goesOn) return { published: this.#published, failed: this.#failed, ended: "stopped" };
+      if (!(await lease.goesOn(this.#options.signal)))
+        return { published: this.#published, failed: this.#failed, ended: "stopped" };
       await this.#serve(target);
     }
     return { published: this.#published, failed: this.#failed, ended: "done" };
@@ -172,7 +167,7 @@ class Publisher {
     const next: Place = kept.ok
       ? { number, signature, at: Date.parse(pending.at) }
       : { ...rest, pending, failedAt: ledger.now };
-    // If another process has noted it meanwhile, it sent the very same receipt.
+    // If another process has noted it meanwhile, it sent the same receipt.
     await writePlace(ledger.items, target.name, { place: next, version });
     if (kept.ok) {
       this.#published += 1;

@@ -13,7 +13,7 @@ import {
 } from "../archives/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { actor, diaryDraft, isDiary, RETENTION_DIARY } from "../holds/index.ts";
-import { type Ledger, type SessionRecord, transact } from "../ledger/index.ts";
+import { eachOf, type Ledger, type SessionRecord, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { RunLease } from "./lease.ts";
 
@@ -30,11 +30,11 @@ export interface ArchiveFolder {
 /** How sessions are archived. */
 export interface ArchiveOptions {
   readonly folder: ArchiveFolder;
-  /** Of sessions in which nothing has happened for so long. */
+  /** Only sessions in which nothing has happened for this long. */
   readonly olderThanMs: number;
   /** In whose name; journalled. */
   readonly decider: Decider;
-  /** So many sessions are in one file at most. */
+  /** The most sessions in one file. */
   readonly batch?: number;
   /** How long others get a turn after each file. */
   readonly pauseMs?: number;
@@ -54,7 +54,7 @@ export interface ArchiveRun {
 
 const BATCH = 200;
 const PAUSE_MS = 100;
-/** A file gets no further session once it has so much of bodies. */
+/** A file gets no further session once its bodies take this much. */
 const MOST_BYTES = 32_000_000;
 const PLACE = { kind: "archives", id: "place" } as const;
 const MARK = "archived";
@@ -65,13 +65,9 @@ const MARK = "archived";
  */
 export async function runArchive(parts: EngineParts, options: ArchiveOptions): Promise<ArchiveRun> {
   await parts.ready();
-  const lease = await RunLease.take(parts, "retention");
-  if (lease === undefined) return { files: 0, sessions: 0, unsound: 0, ended: "elsewhere" };
-  try {
-    return await new Archiver(parts, options, lease).run();
-  } finally {
-    await lease.release();
-  }
+  const run = (lease: RunLease): Promise<ArchiveRun> => new Archiver(parts, options, lease).run();
+  const done = await RunLease.during(parts, "retention", run);
+  return done ?? { files: 0, sessions: 0, unsound: 0, ended: "elsewhere" };
 }
 
 class Archiver {
@@ -143,16 +139,13 @@ class Archiver {
 
   async *#unarchived(idleSince: number): AsyncGenerator<SessionRecord> {
     const { ledger } = this.#parts;
-    for (let cursor: string | undefined; ; ) {
-      const request = { limit: BATCH, ...(cursor === undefined ? {} : { cursor }) };
-      const { items, next } = await ledger.sessions({ idleSince, deleted: true }, request);
-      for (const session of items) {
-        if (isDiary(session)) continue;
-        const mark = await readMark(ledger, session.key);
-        if (mark?.n !== session.chain.n) yield session;
-      }
-      if (next === undefined) return;
-      cursor = next;
+    for await (const session of eachOf(
+      (page) => ledger.sessions({ idleSince, deleted: true }, page),
+      BATCH,
+    )) {
+      if (isDiary(session)) continue;
+      const mark = await readMark(ledger, session.key);
+      if (mark?.n !== session.chain.n) yield session;
     }
   }
 
@@ -235,7 +228,7 @@ class Archiver {
   async #rest(): Promise<boolean> {
     const { signal, pauseMs = PAUSE_MS } = this.#options;
     await this.#parts.clock.sleep(pauseMs, signal);
-    return signal?.aborted !== true && (await this.#lease.renew());
+    return this.#lease.goesOn(signal);
   }
 }
 

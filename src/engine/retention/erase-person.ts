@@ -16,7 +16,14 @@ import {
   underHold,
 } from "../holds/index.ts";
 import { mentionsIn } from "../journal/index.ts";
-import { type Draft, type SessionRecord, type StoredItem, transact } from "../ledger/index.ts";
+import {
+  type Draft,
+  eachOf,
+  pagesOf,
+  type SessionRecord,
+  type StoredItem,
+  transact,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { loginsOf, userOfCaller } from "../people/index.ts";
 import { eraseFinished } from "../sessions/index.ts";
@@ -30,7 +37,7 @@ export interface ErasedPerson {
 /** A kind of items outside of sessions that may be a person's. */
 export interface PersonalItems {
   readonly kind: string;
-  /** What is left of an item's value: the very same if it does not name them, nothing if all of it is theirs. */
+  /** What is left of an item's value: the same object if it does not name them, undefined if all of it is theirs. */
   readonly without: (item: StoredItem, person: ErasedPerson) => JsonValue | undefined;
 }
 
@@ -74,13 +81,9 @@ export async function erasePerson(parts: EngineParts, wanted: PersonErasure): Pr
   const hold = holdOnLogins(await allHolds(ledger), loginsOf(user, parts.directory), parts.directory);
   if (hold !== undefined) throw refusalError(underHold(hold));
   const erasure = new Erasure(parts, wanted);
-  for (let cursor: string | undefined; ; ) {
-    const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await ledger.sessions("all", request);
-    for (const session of items) await erasure.take(session);
+  for await (const sessions of pagesOf((page) => ledger.sessions("all", page), PAGE)) {
+    for (const session of sessions) await erasure.take(session);
     onProgress?.(erasure.sessions);
-    if (next === undefined) break;
-    cursor = next;
   }
   const erased = await erasure.end();
   await ledger.tidy();
@@ -213,7 +216,7 @@ class Erasure {
   }
 }
 
-/** What came of the items: a hold keeps them, or so many were changed. */
+/** What happened to the items: a hold keeps them, or how many were changed. */
 interface Ended {
   readonly hold: Hold | undefined;
   readonly items: number;
@@ -238,11 +241,6 @@ function stateId(app: string, user: string): string {
   return JSON.stringify([app, user]);
 }
 
-async function* itemsOf({ ledger }: EngineParts, kind: string): AsyncGenerator<StoredItem> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await ledger.items.list(kind, { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-    yield* page.items;
-    if (page.next === undefined) return;
-    cursor = page.next;
-  }
+function itemsOf({ ledger }: EngineParts, kind: string): AsyncGenerator<StoredItem> {
+  return eachOf((page) => ledger.items.list(kind, page), PAGE);
 }

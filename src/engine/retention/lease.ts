@@ -21,8 +21,23 @@ export class RunLease {
     this.#version = version;
   }
 
+  /** Does this work, unless another process does it: then undefined, and nothing is done. */
+  static async during<T extends object>(
+    parts: EngineParts,
+    work: LeasedWork,
+    run: (lease: RunLease) => Promise<T>,
+  ): Promise<T | undefined> {
+    const lease = await RunLease.#take(parts, work);
+    if (lease === undefined) return undefined;
+    try {
+      return await run(lease);
+    } finally {
+      await lease.#release();
+    }
+  }
+
   /** Undefined if another process has it. */
-  static async take(parts: EngineParts, work: LeasedWork): Promise<RunLease | undefined> {
+  static async #take(parts: EngineParts, work: LeasedWork): Promise<RunLease | undefined> {
     const { items, now } = parts.ledger;
     const held = await items.get(work, ID);
     // A clock that was set back must not make everybody wait: no lease is longer than this.
@@ -34,15 +49,16 @@ export class RunLease {
     return taken ? new RunLease(parts, lease, read + 1) : undefined;
   }
 
-  /** False if it ran out and another process has taken it. */
-  async renew(): Promise<boolean> {
+  /** Renews it. False if the work must end: it was stopped, or the lease ran out and another process has taken it. */
+  async goesOn(stop?: AbortSignal): Promise<boolean> {
+    if (stop?.aborted === true) return false;
     const item = { ...this.#lease, expiresAt: this.#now() + LEASE_MS };
     const renewed = await this.#items.put(item, this.#version);
     if (renewed) this.#version += 1;
     return renewed;
   }
 
-  async release(): Promise<void> {
+  async #release(): Promise<void> {
     const { kind, id } = this.#lease;
     await this.#items.remove({ kind, id, version: this.#version });
   }

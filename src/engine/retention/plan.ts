@@ -1,3 +1,4 @@
+import { eachOf } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { agedContent, type Planned, planned } from "./aged-content.ts";
 import type { RetentionRules } from "./rules.ts";
@@ -9,14 +10,8 @@ export async function* planRetention(parts: EngineParts, rules: RetentionRules):
   const { ledger } = parts;
   if (rules.shortestContentMs === undefined) return;
   const idleSince = ledger.now - rules.shortestContentMs;
-  for (let cursor: string | undefined; ; ) {
-    const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await ledger.sessions({ idleSince }, request);
-    for (const { key } of items) {
-      const aged = await agedContent(ledger, key, rules);
-      if (aged !== undefined) yield planned(parts, aged.session);
-    }
-    if (next === undefined) return;
-    cursor = next;
+  for await (const { key } of eachOf((page) => ledger.sessions({ idleSince }, page), PAGE)) {
+    const aged = await agedContent(ledger, key, rules);
+    if (aged !== undefined) yield planned(parts, aged.session);
   }
 }

@@ -13,9 +13,9 @@ export interface RetentionRunOptions {
   readonly rules: RetentionRules;
   /** In whose name; journalled. */
   readonly decider: Decider;
-  /** So many sessions are looked at before others get a turn. */
+  /** How many sessions are checked before other work gets a turn. */
   readonly batch?: number;
-  /** How long others get then. */
+  /** How long the pause for other work is. */
   readonly pauseMs?: number;
   /** Ends the run after the batch; the next one goes on from there. */
   readonly signal?: AbortSignal;
@@ -45,17 +45,14 @@ const PAUSE_MS = 100;
  */
 export async function runRetention(parts: EngineParts, options: RetentionRunOptions): Promise<RetentionRun> {
   await parts.ready();
-  const lease = await RunLease.take(parts, "retention");
-  if (lease === undefined) return { erased: 0, held: 0, ended: "elsewhere" };
-  const run = new Run(parts, options, lease);
-  try {
+  const done = await RunLease.during(parts, "retention", async (lease): Promise<RetentionRun> => {
+    const run = new Run(parts, options, lease);
     const ended = await run.content();
     await run.note();
     await parts.ledger.tidy();
     return { ...run.report, ended };
-  } finally {
-    await lease.release();
-  }
+  });
+  return done ?? { erased: 0, held: 0, ended: "elsewhere" };
 }
 
 class Run {
@@ -125,6 +122,6 @@ class Run {
     const { signal, pauseMs = PAUSE_MS, onProgress } = this.#options;
     onProgress?.(this.report);
     await this.#parts.clock.sleep(pauseMs, signal);
-    return signal?.aborted !== true && (await this.#lease.renew());
+    return this.#lease.goesOn(signal);
   }
 }

@@ -44,7 +44,7 @@ export interface CellName {
   readonly approver: string;
 }
 
-/** Names of apps, tools and people are other people's: a day has room for so many together. */
+/** The most names of apps, tools and people in one day: others choose them, so there must be a limit. */
 const MOST_CELLS = 300;
 const MOST_SOURCES = 10;
 /** Counts whatever has no room. */

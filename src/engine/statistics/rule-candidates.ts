@@ -1,7 +1,7 @@
 import { type Cell, cellsOf, type Day, dayOf, mergedCells } from "./day.ts";
 
 const DAY_MS = 86_400_000;
-/** A month, and so many approvals in it. */
+/** The period that is looked at, and how many approvals it must have. */
 const LEAST_DAYS = 30;
 const LEAST_APPROVED = 10;
 const MOST = 20;

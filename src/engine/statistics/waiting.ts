@@ -6,7 +6,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Upper bounds of the ages, in seconds; the last group has none. */
 const AGES = [5 * MINUTE, 30 * MINUTE, 2 * HOUR, 8 * HOUR, DAY, 3 * DAY, 7 * DAY] as const;
-/** So many are looked at; of more, those whose deadline is nearest. */
+/** How many are counted; if there are more, those with the nearest deadline. */
 const MOST = 1_000;
 
 /** What waits for a person now. */
@@ -14,7 +14,7 @@ export interface Waiting {
   readonly count: number;
   /** There are more than were looked at. */
   readonly capped: boolean;
-  /** Of the one that has waited longest. */
+  /** The age of the question that has waited longest. */
   readonly oldestSeconds?: number;
   /** By how long they have waited. `upTo` is in seconds; the last group has none. */
   readonly ages: readonly { readonly upTo?: number; readonly count: number }[];
@@ -51,7 +51,7 @@ export async function readWaiting(
   };
 }
 
-/** The first so many of a list; a page may be short without being the last. */
+/** The first `most` items of a list; a page may be short without being the last. */
 async function upTo<T>(
   most: number,
   list: (request: ListRequest) => Promise<Page<T>>,

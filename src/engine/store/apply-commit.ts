@@ -61,7 +61,7 @@ interface RowKind<Row> {
   readonly entriesOf: (row: Row) => readonly Entry[];
 }
 
-/** So many rows are looked through one by one, which takes less than to put them into a map. */
+/** Up to this many rows are searched one by one, which is faster than building a map. */
 const FEW = 8;
 
 /** The rows of one kind in a document, while a commit changes them. They keep their order. */
@@ -312,7 +312,7 @@ class Work {
       this.#items.push({
         kind: `state of ${write.scope}`,
         id: this.#stateId(write.scope),
-        // Whatever is not JSON is refused here, in every store alike.
+        // What is not JSON is refused here, the same way for every store.
         value: copyJson(write.delta),
       });
   }

@@ -11,11 +11,11 @@ import type { Packed, SessionDocument } from "./document.ts";
 import type { LongValues } from "./long-values.ts";
 import type { Entry } from "./store.ts";
 
-/** Of what is over, so many stay in the document: those that are asked for next. */
+/** How many ended rows stay in the document: those that are read next. */
 const KEPT = 4;
-/** Of calls of a turn that goes on. */
+/** How many ended calls stay while their turn goes on. */
 const KEPT_OF_A_TURN = 16;
-/** So many steps that ended make half of them leave. */
+/** When there are this many ended steps, half of them leave. */
 const MOST_STEPS = 32;
 
 /** What left a document, as a log row has it. */
@@ -37,7 +37,7 @@ interface Leaving {
   readonly entries: readonly Entry[];
 }
 
-/** Takes out of the document what is over, but for the newest. An entry says in which log row of the session it is. */
+/** Moves ended rows out of the document, except the newest. An entry says in which log row of the session each one is. */
 export function archiveOver(whole: SessionDocument, n: number): Leaving {
   if (!isMoreThanKept(whole)) return archiveSteps(whole, n);
   // What a call comes to is told in its frame's turn, also where that is over.
@@ -102,7 +102,7 @@ function hasEnded({ status }: StepRecord): boolean {
   return status === "done" || status === "failed";
 }
 
-/** Of steps that ended the oldest go, many at once, while their call runs on. */
+/** Moves the oldest ended steps out, many at once, while their call still runs. */
 function archiveSteps(whole: SessionDocument, n: number): Leaving {
   if (whole.steps.length < MOST_STEPS || whole.steps.filter(hasEnded).length < MOST_STEPS)
     return { document: whole, ...NOTHING_OVER };
@@ -137,8 +137,8 @@ function withoutOldest<Row>(
 }
 
 /**
- * Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. Of steps, which have
- * names that a tool made up, nothing is kept.
+ * Removes content and keeps ids, statuses, digests, who decided and when. Steps are removed completely, because a
+ * tool makes up their names.
  */
 export function eraseArchive({ calls, confirmations }: Archive): Archive {
   return {

@@ -59,7 +59,7 @@ interface Name {
   readonly isId: boolean;
 }
 
-/** Of what is in nearly every row. All other members keep their names, which have more than one letter. */
+/** One-letter names for members of nearly every row. All other members keep their names, which are longer. */
 const SHORT: ReadonlyMap<string, Name> = new Map(
   Object.entries({
     id: "i",

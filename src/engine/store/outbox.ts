@@ -96,7 +96,7 @@ export class StoredOutbox implements Outbox {
     }
   }
 
-  /** Of attempts that still hold their delivery. */
+  /** The changes for attempts that still hold their delivery. */
   async #movesOf(
     ends: readonly EndedDelivery[],
   ): Promise<readonly (Move & Pick<EndedDelivery, "attempt">)[]> {

@@ -17,7 +17,7 @@ export function afterOf<P extends Position>(request: PageRequest | undefined, st
   return cursor === undefined ? start : (parseCursor(cursor, start) as P);
 }
 
-/** Makes a page of what was found, which is one more than asked for where there is a next page. */
+/** Makes a page of what was found: one item more than asked for means that there is a next page. */
 export function toPage<T>(found: readonly T[], limit: number, position: (item: T) => Position): Page<T> {
   const items = found.slice(0, limit);
   const last = items.at(-1);

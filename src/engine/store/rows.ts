@@ -8,7 +8,7 @@ import type { Store } from "./store.ts";
 
 const PAGE = 200;
 
-/** The rows of one session, from its document or, where they have left it, from its log. */
+/** The rows of one session, from its document or, if they have left it, from its log. */
 export class SessionRows {
   readonly #store: Store;
   readonly #session: string;

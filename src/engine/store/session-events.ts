@@ -15,7 +15,7 @@ export async function readFirstEvents(
   return within((await readBehind(store, key, { row: 0, first: 0, enough })).slice(0, limit), bytes);
 }
 
-/** A session's events, in order: from after a place, or the newest so many. */
+/** A session's events, in order: those after a place, or the newest ones. */
 export async function readEvents(
   store: Store,
   { key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">,
@@ -58,13 +58,13 @@ async function readBehind(
   return found;
 }
 
-/** Where the session's log has so many events, as far as it is known. */
+/** A line of the session's log at which the number of events is known. */
 interface Point {
   readonly n: number;
   readonly events: number;
 }
 
-/** How many looks are taken at most; after them, what is left is read in order. */
+/** The most search steps; after that, the rest is read in order. */
 const MOST_LOOKS = 40;
 
 /**
@@ -92,7 +92,7 @@ async function rowBefore(
   return low.n;
 }
 
-/** So many events more than were asked for are no reason to look again. */
+/** Reading this many events too many is cheaper than another search. */
 const FEW = 20;
 
 function eventsBehind(row: LogRow, first: number): readonly StoredEvent[] {
@@ -105,7 +105,7 @@ function isCut(found: readonly StoredEvent[], bytes: number | undefined): boolea
   return bytes !== undefined && within(found, bytes).length < found.length;
 }
 
-/** As many as are no more than so many bytes together, and one at least. */
+/** As many as fit into this many bytes together, but at least one. */
 function within(events: readonly StoredEvent[], bytes: number | undefined): readonly StoredEvent[] {
   if (bytes === undefined) return events;
   let left = bytes;

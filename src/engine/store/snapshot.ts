@@ -13,7 +13,7 @@ export function toSession({
   return { key, version, ...head, ...(grants === undefined ? {} : { grants }) };
 }
 
-/** What a document alone says of a target; undefined where some of it has to be looked for in the log. */
+/** What the document alone says about a target; undefined if some of it has to be read from the log. */
 export function snapshotOf(target: Target, loaded: LoadedDocument): Snapshot | undefined {
   const { now, document } = loaded;
   const session = toSession(loaded);

@@ -24,7 +24,7 @@ export interface LoadedDocument {
   readonly now: number;
 }
 
-/** What finds something without reading documents: what is open, due, held, unknown, or over. */
+/** An index entry. It finds what is open, due, held, unknown or ended, without reading documents. */
 export interface Entry {
   readonly facet: string;
   readonly value: string;
@@ -42,7 +42,7 @@ export interface EntryQuery {
   /** Begins behind this place. */
   readonly after?: readonly [sort: number, id: string];
   readonly newestFirst?: true;
-  /** Of every value that begins with `value`; in the order of values, then. `after` and `newestFirst` are not used with it. */
+  /** Entries of every value that begins with `value`, in the order of values. Not used with `after` and `newestFirst`. */
   readonly prefix?: true;
   /** Ends with this `sort`. */
   readonly until?: number;
@@ -64,14 +64,14 @@ export interface ItemChange {
   /** Left out, the item is taken away. */
   readonly value?: JsonValue;
   readonly expiresAt?: number;
-  /** The version that was read; 0: there was none. Left out, the members of `value` are laid over what is kept. */
+  /** The version that was read; 0: there was none. If left out, the members of `value` replace those of the stored value. */
   readonly read?: number;
 }
 
-/** Changes outside of sessions that become true together, or not at all. */
+/** Changes outside of sessions that are stored together, or not at all. */
 export interface StoreChange {
   readonly items: readonly ItemChange[];
-  /** Whoever listens is told of it, as of a commit. */
+  /** Listeners are told of it, as of a commit. */
   readonly announce?: true;
   readonly add?: readonly Entry[];
   readonly remove?: readonly Entry[];
@@ -90,10 +90,10 @@ export interface DueTake {
   readonly holdMs: number;
 }
 
-/** Everything that one commit changes. It becomes true at one moment, or not at all. */
+/** Everything that one commit changes. All of it is stored at once, or nothing. */
 export interface StoreCommit extends StoreChange {
   readonly key: string;
-  /** That was read; 0 creates the session, which must not exist under its key or its name. */
+  /** The version that was read; 0 creates the session, which must not exist under its key or its name. */
   readonly version: number;
   readonly create?: SessionName | undefined;
   /** The hash at the chain's head as it was read. A server that crashed may have made another commit of the same version. */
@@ -115,13 +115,13 @@ export interface StoreCommit extends StoreChange {
   readonly from?: number | undefined;
   /** Refuse unless this owner's lease is running. */
   readonly owner?: string | undefined;
-  /** Take away what was said in this session: bodies and archived content of its log rows. */
+  /** Erase the content of this session: bodies and archived content of its log rows. */
   readonly erase?: boolean;
   /** On disk before the promise resolves. */
   readonly sync: boolean;
 }
 
-/** Other names in what is left of an erased session. Its version and its log stay as they are. */
+/** Renames people in what is left of an erased session. Its version and its log stay as they are. */
 export interface SessionRenaming {
   readonly key: string;
   /** That was read. */
@@ -142,9 +142,9 @@ export interface LogRange {
   readonly after: number;
   readonly limit: number;
   readonly until?: number;
-  /** Bodies are no more than this together; one row is given at least. */
+  /** The most that bodies may take together; at least one row is returned. */
   readonly bytes?: number;
-  /** The newest so many, still in order. */
+  /** The newest of the range in place of the oldest; still in order. */
   readonly last?: true;
 }
 
@@ -177,34 +177,34 @@ export interface Store {
   /** The store's clock, as far as it is known without asking. */
   readonly now: number;
 
-  /** By name, also one whose user is called otherwise since (`erasedUser`). */
+  /** By name, also if the user was renamed since (`erasedUser`). */
   load(which: { readonly key: string } | { readonly name: SessionName }): Promise<LoadedDocument | undefined>;
   /** In the order asked; missing ones are left out. */
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]>;
   documents(query: DocumentQuery): Promise<readonly LoadedDocument[]>;
   commit(commit: StoreCommit): Promise<CommitOutcome>;
-  /** False where the session is not erased, or it or the guard is in another version than was read. Synced. */
+  /** False if the session is not erased, or if it or the guard has another version than was read. Synced. */
   rename(renaming: SessionRenaming): Promise<boolean>;
 
   /** In the order of commits. */
   log(query: LogQuery): Promise<readonly LogRow[]>;
-  /** What was kept beside a session's line of the log. Erased, only digests and ids are left. */
+  /** What was stored beside a session's log line. After an erasure only digests and ids are left. */
   archive(session: string, n: number): Promise<Archive | undefined>;
   /** One page for each query, all of the same moment. */
   entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]>;
   /**
-   * Entries of what is held by an owner whose lease is not running, by owner; `limit` of each facet. Owners whose lease ran
-   * out are fenced by this look.
+   * Entries of what is held by an owner whose lease is not running, by owner; `limit` of each facet. This call
+   * fences owners whose lease ran out.
    */
   lost(queries: readonly LostQuery[], limit: number): Promise<readonly Entry[]>;
 
-  /** What is kept under these and has not expired; missing ones are left out. */
+  /** The items with these ids that have not expired; missing ones are left out. */
   items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]>;
   itemsOf(
     kind: string,
     page: { readonly after: string; readonly limit: number },
   ): Promise<readonly StoredItem[]>;
-  /** False where an item's version is another than was read. Synced. */
+  /** False if an item has another version than was read. Synced. */
   change(change: StoreChange): Promise<boolean>;
   /**
    * Takes items of a queue that are due, the longest due first, as `takeItems` says. Nobody else is given them before their

@@ -31,7 +31,7 @@ export interface TenantRecord {
   /** The URL of its ledger, without a password. */
   readonly ledger: string;
   readonly state: TenantState;
-  /** When it came to be in this state, in milliseconds since 1970. */
+  /** Since when it is in this state, in milliseconds since 1970. */
   readonly since: number;
   readonly limits: TenantLimits;
   /** Changes with every change of it. */

@@ -17,7 +17,7 @@ import { toAdkSession } from "./wire.ts";
 
 const SESSIONS = "/apps/{app}/users/{user}/sessions";
 const SESSION = `${SESSIONS}/{session}`;
-/** Of the states in a list. The ADK's list has no pages. */
+/** The most that the states in a list may take. The ADK's list has no pages. */
 const LISTED_STATE_BYTES = 4_000_000;
 
 /** The ADK's session routes. */

@@ -5,7 +5,7 @@ import { actingFor } from "../acting-for.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 
-/** Of a message with more answers than this, the attempts are not journalled one by one. */
+/** If a message has more answers than this, the attempts are not journalled one by one. */
 const MOST_RECORDED = 20;
 
 /**

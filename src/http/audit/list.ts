@@ -28,7 +28,7 @@ export interface AuditRecord {
   readonly n: number;
   /** Null once it was erased. */
   readonly body: JsonObject | null;
-  /** Of the commit that it is in. */
+  /** The hash of the commit that it is in. */
   readonly hash: string;
 }
 

@@ -18,7 +18,7 @@ export function cookieForm(
   return { name: isSecure ? `__Host-${name}` : name, attributes };
 }
 
-/** The header that sets a cookie, for so long. */
+/** The header that sets a cookie with this lifetime. */
 export function setCookie({ name, attributes }: CookieForm, value: string, maxAgeMs: number): string {
   return `${name}=${value}; ${attributes}; Max-Age=${Math.floor(maxAgeMs / 1000)}`;
 }

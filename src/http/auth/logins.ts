@@ -1,5 +1,12 @@
 import { z } from "zod";
-import type { KeyValueStore, Page, PageRequest, Principal, StoredItem } from "../../engine/index.ts";
+import {
+  eachOf,
+  type KeyValueStore,
+  type Page,
+  type PageRequest,
+  type Principal,
+  type StoredItem,
+} from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Known } from "./bearer.ts";
 import { LONGEST_LOGIN_MS } from "./cookie.ts";
@@ -115,15 +122,11 @@ export class Logins {
 
   /** Ends the login that is listed under this id, on every server; undefined if there is none. */
   async revoke(id: string): Promise<Login | undefined> {
-    for (let cursor: string | undefined; ; ) {
-      const { items, next } = await this.#store.list(KIND, cursor === undefined ? {} : { cursor });
-      for (const item of items) {
-        const [login] = toLogin(item);
-        if (login?.id === id && (await this.#discard(item))) return login;
-      }
-      if (next === undefined) return undefined;
-      cursor = next;
+    for await (const item of eachOf((page) => this.#store.list(KIND, page))) {
+      const [login] = toLogin(item);
+      if (login?.id === id && (await this.#discard(item))) return login;
     }
+    return undefined;
   }
 
   async #read({ cookie, proof }: LoginSecrets): Promise<Found | undefined> {

@@ -27,7 +27,7 @@ export async function proposeCall(
   });
 }
 
-/** A caller's own call; waits for up to so many seconds until it is decided or over. */
+/** A caller's own call; waits up to this many seconds until it is decided or has ended. */
 export async function readCall(
   site: Site,
   context: Context<HttpEnv>,

@@ -38,7 +38,7 @@ export function serveDelegations(routes: OpenAPIHono<HttpEnv>, site: Site): void
       path: "/v1/delegations",
       summary: "List the delegations from or to you; administrators see all",
       tag: TAG,
-      answer: { description: "Those that stand", schema: delegationListSchema },
+      answer: { description: "The delegations in force", schema: delegationListSchema },
     },
     async (context) => {
       requireScope(context, "decide", "admin");

@@ -58,7 +58,7 @@ export function serveGrants(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       const acting = { by: context.get("principal"), via: VIA, ...(reason === undefined ? {} : { reason }) };
       const engine = await site.engine();
       const grant = await engine.revokeGrant(id, acting).catch((error: unknown) => {
-        // Whoever may not revoke it may not see it.
+        // A person who may not revoke it may not see it.
         const hidden = CountersignError.isInstance(error) && error.code === "not-an-approver";
         throw hidden ? new CountersignError("unknown-grant", `There is no grant ${id}.`) : error;
       });

@@ -8,7 +8,7 @@ interface Bucket {
 }
 
 /**
- * A token bucket per caller: so many per minute, and as many at once. In this process only. It keeps one client from
+ * A token bucket per caller: a number of requests per minute, and the same number at once. In this process only. It keeps one client from
  * using up what others need; it does not protect secrets.
  */
 export class TokenBuckets {

@@ -19,7 +19,7 @@ export const delegationSchema: z.ZodType = z
   })
   .openapi("Delegation");
 
-/** The delegations that stand. */
+/** The delegations in force. */
 export const delegationListSchema: z.ZodType = z
   .object({ items: z.array(delegationSchema) })
   .openapi("DelegationList");

@@ -42,7 +42,7 @@ interface Opened extends OpenTenant {
   readonly requests?: TokenBuckets;
 }
 
-/** So long a tenant that is closed waits for its requests. */
+/** How long a tenant that is being closed waits for its requests. */
 const GRACE_MS = 10_000;
 
 /**

@@ -79,7 +79,7 @@ export class Upstream {
     const late = (): void => answer.reject(new UpstreamLost(`it did not answer within ${timeoutMs} ms`));
     const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
     signal?.addEventListener("abort", giveUp, { once: true });
-    // Whoever waits below may be waiting for the sending still.
+    // A caller that waits below may still wait for the sending.
     answer.promise.catch(() => {});
     try {
       await this.send({ jsonrpc: "2.0", id, method, params });

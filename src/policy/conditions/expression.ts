@@ -64,7 +64,7 @@ export function compileExpression(text: string, options: CheckOptions = { plain:
 function flawOfType(parsed: ParseResult): ExpressionFlaw | undefined {
   const { valid, type, error } = parsed.check();
   if (!valid) return toFlaw(error);
-  // Of an argument the type is known only at the call; there it must be a boolean.
+  // The type of an argument is known only at the call; there it must be a boolean.
   if (type === "bool" || type === "dyn") return undefined;
   return { offset: 0, message: `the condition is a ${type}; it must be true or false` };
 }

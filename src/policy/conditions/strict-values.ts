@@ -89,7 +89,7 @@ function item(all: readonly unknown[], key: unknown): unknown {
   return all[index];
 }
 
-/** Does the map have this member, be it null? */
+/** Does the map have this member, even if it is null? */
 export function present(all: unknown, name: string): boolean {
   const kind = kindOf(all);
   if (kind !== "map") throw new TypeError(`a ${kind} has no members`);

@@ -44,7 +44,7 @@ function unwrap(response: JsonObject): Unwrapping {
       ? refuse("it says `confirmed` in two places.")
       : unwrapped(member(response, wrapper), wrapper);
   }
-  // Beside other members `response` is one member of a bare answer, as it is to Google's server.
+  // With other members next to it, `response` is one member of a bare answer, as it is for Google's server.
   if (!Object.hasOwn(response, "response") || Object.keys(response).length > 1) {
     return { ok: true, value: response };
   }

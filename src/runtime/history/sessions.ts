@@ -1,4 +1,9 @@
-import type { IdempotentRequest, PrincipalInput, SessionRecord } from "../../engine/index.ts";
+import {
+  eachOf,
+  type IdempotentRequest,
+  type PrincipalInput,
+  type SessionRecord,
+} from "../../engine/index.ts";
 import {
   CountersignError,
   type Event,
@@ -112,15 +117,8 @@ export class Sessions {
     const run = await this.#of({ appName });
     const { ledger } = run.engine;
     const found: Pick<SessionRecord, "key" | "id" | "updatedAt">[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const page = await ledger.sessions(
-        { app: run.app, user: userId },
-        cursor === undefined ? {} : { cursor },
-      );
-      found.push(...page.items.map(({ key, id, updatedAt }) => ({ key, id, updatedAt })));
-      if (page.next === undefined) break;
-      cursor = page.next;
-    }
+    const all = eachOf((page) => ledger.sessions({ app: run.app, user: userId }, page));
+    for await (const { key, id, updatedAt } of all) found.push({ key, id, updatedAt });
     const sessions: Session[] = [];
     let left = stateBytes;
     // Keys begin with the time at which they were made.

@@ -1,4 +1,10 @@
-import { type CallRecord, type FrameRecord, type StoredItem, withdrawTurn } from "../../engine/index.ts";
+import {
+  type CallRecord,
+  eachOf,
+  type FrameRecord,
+  type StoredItem,
+  withdrawTurn,
+} from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { type ForeignAgent, isForeign } from "../agents/index.ts";
 import type { RunContext } from "../run-context.ts";
@@ -61,14 +67,9 @@ export class RemoteWork {
     if (now - this.#sweptAt < FIRST_LOOK_MS) return;
     this.#sweptAt = now;
     const seen = new Set<string>();
-    for (let cursor: string | undefined; ; ) {
-      const page = await engine.ledger.items.list(kindOf(app), cursor === undefined ? {} : { cursor });
-      for (const item of page.items) {
-        seen.add(item.id);
-        if (this.#isTime(item)) background.addAside(this.#look(item));
-      }
-      if (page.next === undefined) break;
-      cursor = page.next;
+    for await (const item of eachOf((page) => engine.ledger.items.list(kindOf(app), page))) {
+      seen.add(item.id);
+      if (this.#isTime(item)) background.addAside(this.#look(item));
     }
     for (const id of this.#looks.keys()) if (!seen.has(id)) this.#looks.delete(id);
   }

@@ -48,7 +48,7 @@ export interface AnswersInput {
   readonly decider: Decider;
   /** If the client named one, it must be the request's own. */
   readonly invocation?: string | undefined;
-  /** Of the request, if it has one: what it decided, it does not decide again. */
+  /** The key of the request, if it has one: the same request does not decide a second time. */
   readonly key?: OnceKey;
 }
 

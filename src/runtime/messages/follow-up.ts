@@ -1,5 +1,6 @@
 import {
   type Asker,
+  eachOf,
   type IdempotentRequest,
   type SessionName,
   type StoredItem,
@@ -72,16 +73,11 @@ export async function sendFollowUp(
 export async function sendWaitingFollowUps(run: RunContext, say: SendFollowUp): Promise<void> {
   const { ledger } = run.engine;
   const failures: unknown[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await ledger.items.list(kindOf(run.app), cursor === undefined ? {} : { cursor });
-    for (const item of page.items) {
-      const { sessionKey, invocation } = wordsOf(item.value);
-      const { state } = await activityOf(ledger, sessionKey, invocation);
-      if (state === "active") continue;
-      await sayNow(run, item, say).catch((error: unknown) => failures.push(error));
-    }
-    if (page.next === undefined) break;
-    cursor = page.next;
+  for await (const item of eachOf((page) => ledger.items.list(kindOf(run.app), page))) {
+    const { sessionKey, invocation } = wordsOf(item.value);
+    const { state } = await activityOf(ledger, sessionKey, invocation);
+    if (state === "active") continue;
+    await sayNow(run, item, say).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
 }

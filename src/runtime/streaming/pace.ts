@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Principal } from "../../engine/index.ts";
 
-/** Up to so many look at once when something has changed. */
+/** How many may read at once when something has changed. */
 const FEW = 8;
 /** More of one caller look so far apart, that they together look a few hundred times per second at most. */
 const EACH_MS = 5;

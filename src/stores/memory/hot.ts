@@ -1,6 +1,6 @@
 import { TransientMap } from "../../engine/index.ts";
 
-/** What is held on the heap, in the order of its last change, up to a weight. What is heavier than that is given away. */
+/** Values on the heap, in the order of their last change, up to a total weight. The oldest beyond that are moved away. */
 export class Hot<Key, Value> {
   readonly #held = new TransientMap<Key, Value>();
   readonly #most: number;

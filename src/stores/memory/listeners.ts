@@ -20,7 +20,7 @@ export class Listeners {
     });
   }
 
-  /** Whoever listens looks once more, and finds the ledger closed. */
+  /** Wakes all listeners, which then find the ledger closed. */
   close(): void {
     const listeners = [...this.#listeners];
     this.#listeners.clear();

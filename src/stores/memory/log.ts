@@ -2,7 +2,7 @@ import { type Archive, eraseArchive, type LogRange, type LogRow, TransientMap } 
 import type { Cold, ColdRow } from "./cold.ts";
 import { Hot } from "./hot.ts";
 
-/** A row of the log with its archive as text: nobody else's to change. */
+/** A row of the log with its archive as text. Nobody else can change it. */
 interface Kept extends Omit<LogRow, "body"> {
   /** While it is hot. */
   readonly weight: number;
@@ -145,7 +145,7 @@ export class Log {
   }
 }
 
-/** What a range asks for, given the number of the last row: begins behind the first of these, ends with the second. */
+/** The rows that a range asks for, given the number of the last row: those after the first number, up to the second. */
 function boundsOf({ after, until, limit, last }: LogRange, newest: number): readonly [number, number] {
   const end = Math.min(until ?? newest, newest);
   const start = Math.max(last === true ? Math.max(after, end - limit) : after, 0);
@@ -165,7 +165,7 @@ type Short = readonly [
   archived: number | null,
 ];
 
-/** Long texts stand behind one another: within JSON each of them would be escaped, and read again, for nothing. */
+/** Long texts follow one another outside of the JSON: inside it, each would be escaped and parsed again for nothing. */
 function toTexts(rows: readonly Kept[]): readonly [string, string] {
   const short: Short[] = [];
   let texts = "";

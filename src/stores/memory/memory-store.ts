@@ -40,7 +40,7 @@ import { Owners } from "./owners.ts";
 const MOST_HOT = 128 * 1_024;
 
 /**
- * A store that is gone with the process. What was used last is in plain structures; what was not is moved to a database
+ * A store that ends with the process. What was used last is in plain structures; what was not is moved to a database
  * in memory, off the heap. Everything is one step of the event loop, so nothing is ever half done.
  */
 export class MemoryStore implements Store {

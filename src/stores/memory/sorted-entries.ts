@@ -3,7 +3,7 @@ import { compareText } from "./compare-text.ts";
 
 type Place = Pick<Entry, "sort" | "id">;
 
-/** A chunk is split when it has more than so many entries. */
+/** A chunk is split when it has more entries than this. */
 const LONGEST_CHUNK = 512;
 
 const NO_CHUNKS: Entry[][] = [];

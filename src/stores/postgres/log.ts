@@ -2,7 +2,7 @@ import type { Archive, CheckpointRecord, LogRange, LogRow, Store } from "../../e
 import { CHECKPOINT_COLUMNS, LOG_COLUMNS, toCheckpoint, toLogRow } from "../sql/log-rows.ts";
 import { type Database, hasNul } from "./connection/index.ts";
 
-/** As many rows of a page as have bodies of so many bytes together, and one at least. Too long ones are not read. */
+/** As many rows of a page as have bodies of at most this many bytes together, but at least one. Longer ones are not read. */
 const within = (page: string, bytes: string, order = "seq"): string =>
   `select ${LOG_COLUMNS} from (select p.*, row_number() over (order by ${order}) as nth, ` +
   `sum(octet_length(p.body)) over (order by ${order}) as total from (${page}) p) q ` +

@@ -201,7 +201,7 @@ export class PostgresStore implements Store {
     return this.#changes.listen(listener);
   }
 
-  /** Whatever this handle has committed, the other processes have been told of when this resolves. */
+  /** When this resolves, the other processes have been told of all commits of this handle. */
   async close(): Promise<void> {
     await this.#changes.close();
     await Promise.all([this.#database.close(), this.#listening?.close()]);

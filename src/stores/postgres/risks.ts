@@ -9,7 +9,7 @@ export interface Risk {
   readonly advice: string;
 }
 
-// Whoever is not allowed to see more of a standby sees that there is one.
+// A role without the right to see more still sees that there is a standby.
 const ASK = `
   select current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
     (select coalesce(json_agg(coalesce(sync_state, '')), '[]') from pg_stat_replication

@@ -1,6 +1,6 @@
 import { CountersignError } from "../../protocol/index.ts";
 
-/** The schema has a number that this build knows, and is another one. */
+/** The schema has a version number that this build knows, but is a different schema. */
 export function otherBuild(ledger: string, version: number): CountersignError {
   return new CountersignError(
     "ledger-mismatch",

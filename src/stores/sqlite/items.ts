@@ -25,7 +25,7 @@ export function listItems(
   return database.all(OF_KIND, [kind, after, now, limit]).map(toItem);
 }
 
-/** So many of them; true if there may be more. */
+/** Removes some expired items; true if there may be more. */
 export function dropExpiredItems(database: Database, now: number): boolean {
   return database.run(DROP_EXPIRED, [now]) === AT_ONCE;
 }

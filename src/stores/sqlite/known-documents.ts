@@ -6,7 +6,7 @@ import {
   TransientMap,
 } from "../../engine/index.ts";
 
-/** So many characters of text are kept. */
+/** How many characters of text are kept. */
 const MOST_LENGTH = 2_000_000;
 
 interface Known {

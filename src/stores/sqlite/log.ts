@@ -43,7 +43,7 @@ export function readCheckpoints(
   return rows.map(toCheckpoint);
 }
 
-/** Inside a write transaction. False where there is one of this number, or what it stands upon is not there. */
+/** Inside a write transaction. False if the number is taken, or if what it was made from is missing. */
 export function insertCheckpoint(
   database: Database,
   { k, lastSeq, count, root, hash, at }: CheckpointRecord,
@@ -54,7 +54,7 @@ export function insertCheckpoint(
   return database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;
 }
 
-/** Row by row: of what is too much, no more than one row is ever held. */
+/** Row by row, so that at most one row too many is in memory. */
 function readRows(
   database: Database,
   sql: string,

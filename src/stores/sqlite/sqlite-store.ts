@@ -235,7 +235,7 @@ export class SqliteStore implements Store {
     }, TRUNCATE_AFTER_MS).unref();
   }
 
-  // Whoever tidies next tries again.
+  // The next call of `tidy` tries again.
   async #truncateLog(): Promise<void> {
     await this.#database.truncateLog().catch((error: unknown) => {
       if (!CountersignError.isInstance(error) || error.code !== "ledger-busy") throw error;

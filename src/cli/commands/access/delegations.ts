@@ -2,6 +2,7 @@ import type { Delegated, NewDelegation } from "../../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { printList } from "../../display/print-list.ts";
 import { parseDuration } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
@@ -11,7 +12,7 @@ export const delegationsAdd: Command = {
   usage: "--from NAME --to NAME --for AGE [--apps A,B] [--tools A,B]",
   about:
     "--to may then vote wherever a rule names --from. Both are one person: their votes count once, and where the requester " +
-    "may not approve, neither may if one of them asked. Roles are not passed on, nor what others delegated to --from. On a " +
+    "may not approve, neither may if one of them asked. Roles are not passed on. What others delegated to --from is not passed on either. On a " +
     "ledger with a login this needs --break-glass; people make their own delegations with POST /v1/delegations.",
   flags: {
     from: { type: "string", value: "NAME", help: "who is away (required)" },
@@ -44,18 +45,17 @@ export const delegationsAdd: Command = {
 
 export const delegationsList: Command = {
   usage: "",
-  about: "Lists the delegations that stand. Those that are over or revoked are in the audit trail.",
+  about: "Lists the delegations in force. Those that have ended or were revoked are in the audit trail.",
   flags: LEDGER_FLAG,
   examples: [{ line: "delegations list --json", says: "as JSON" }],
   run(invocation) {
-    const { flags, output } = invocation;
-    return withEngine(invocation, async (engine) => {
-      const all = await engine.delegations();
-      if (flags.has("json")) output.json({ items: all.map(toJson) });
-      else if (all.length === 0) output.line("There are no delegations.");
-      else for (const one of all) output.line(describe(output, one));
-      return EXIT.ok;
-    });
+    return withEngine(invocation, async (engine) =>
+      printList(invocation, await engine.delegations(), {
+        none: "There are no delegations.",
+        toJson,
+        describe,
+      }),
+    );
   },
 };
 

@@ -1,7 +1,8 @@
-import type { Ledger } from "../../../engine/index.ts";
+import { allOf } from "../../../engine/index.ts";
 import { type Login, Logins } from "../../../http/index.ts";
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { type Command, LEDGER_FLAG } from "../../command.ts";
+import { printList } from "../../display/print-list.ts";
 import { absoluteTime } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
@@ -13,13 +14,10 @@ export const loginsList: Command = {
   flags: LEDGER_FLAG,
   examples: [{ line: "logins list --json", says: "as JSON" }],
   run(invocation) {
-    const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
-      const logins = await allOf(ledger);
-      if (flags.has("json")) output.json({ items: logins.map(toJson) });
-      else if (logins.length === 0) output.line("Nobody is logged in.");
-      else for (const login of logins) output.line(describe(output, login));
-      return EXIT.ok;
+      const logins = new Logins(ledger.items);
+      const all = await allOf((page) => logins.list(page));
+      return printList(invocation, all, { none: "Nobody is logged in.", toJson, describe });
     });
   },
 };
@@ -47,17 +45,6 @@ export const loginsRevoke: Command = {
     });
   },
 };
-
-async function allOf(ledger: Ledger): Promise<readonly Login[]> {
-  const logins = new Logins(ledger.items);
-  const found: Login[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await logins.list(cursor === undefined ? {} : { cursor });
-    found.push(...page.items);
-    if (page.next === undefined) return found;
-    cursor = page.next;
-  }
-}
 
 function describe(output: Output, { id, user, kind, token, createdAt, expiresAt }: Login): string {
   const facts = [

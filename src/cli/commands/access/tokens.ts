@@ -1,7 +1,8 @@
-import type { Ledger } from "../../../engine/index.ts";
+import { allOf } from "../../../engine/index.ts";
 import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../../http/index.ts";
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { type Command, type GivenFlags, LEDGER_FLAG } from "../../command.ts";
+import { printList } from "../../display/print-list.ts";
 import { absoluteTime, parseDuration } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
@@ -75,13 +76,10 @@ export const tokensList: Command = {
   flags: LEDGER_FLAG,
   examples: [{ line: "tokens list --json", says: "as JSON" }],
   run(invocation) {
-    const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
-      const tokens = await allOf(ledger);
-      if (flags.has("json")) output.json({ items: tokens.map(toJson) });
-      else if (tokens.length === 0) output.line("There are no tokens.");
-      else for (const token of tokens) output.line(describe(output, token));
-      return EXIT.ok;
+      const tokens = new Tokens(ledger.items);
+      const all = await allOf((page) => tokens.list(page));
+      return printList(invocation, all, { none: "There are no tokens.", toJson, describe });
     });
   },
 };
@@ -106,17 +104,6 @@ export const tokensRevoke: Command = {
     });
   },
 };
-
-async function allOf(ledger: Ledger): Promise<readonly Token[]> {
-  const tokens = new Tokens(ledger.items);
-  const found: Token[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await tokens.list(cursor === undefined ? {} : { cursor });
-    found.push(...page.items);
-    if (page.next === undefined) return found;
-    cursor = page.next;
-  }
-}
 
 function wordsOf(flags: GivenFlags, name: string, usual = ""): readonly string[] {
   const words = (flags.text(name) ?? usual).split(",").map((word) => word.trim());

@@ -1,4 +1,5 @@
 import {
+  eachOf,
   type FailedDelivery,
   type Ledger,
   listFailedDeliveries,
@@ -133,13 +134,9 @@ async function reviveOne(ledger: Ledger, named: Named): Promise<number> {
 /** A delivery that fails again meanwhile is not retried a second time: the list is read once. */
 async function reviveAll(ledger: Ledger): Promise<number> {
   let revived = 0;
-  for (let cursor: string | undefined; ; ) {
-    const page = await ledger.outbox.deadDeliveries(pageOf(PAGE, cursor));
-    for (const { channel, seq } of page.items)
-      if (await ledger.outbox.reviveDelivery(channel, seq)) revived += 1;
-    if (page.next === undefined) return revived;
-    cursor = page.next;
-  }
+  for await (const { channel, seq } of eachOf((page) => ledger.outbox.deadDeliveries(page), PAGE))
+    if (await ledger.outbox.reviveDelivery(channel, seq)) revived += 1;
+  return revived;
 }
 
 function printAll(output: Output, items: readonly FailedDelivery[], more: boolean): void {

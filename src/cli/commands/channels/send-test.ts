@@ -24,7 +24,7 @@ export const channelsTest: Command = {
   usage: "[--channels FILE] [--webhook URL] [--db URL]",
   about:
     "Checks the tokens and the people of every configured channel, and sends a message that asks for nothing to everyone " +
-    "who could get a real one. Of the ledger it reads only the devices for push, if push is configured. It decides nothing. The exit code is 1 if something is wrong.",
+    "who could get a real one. From the ledger it reads only the devices for push, if push is configured. It decides nothing. The exit code is 1 if something is wrong.",
   flags: {
     ...CHANNELS_FLAG,
     webhook: { ...SERVE_FLAGS["webhook"], type: "string", help: "the value that `serve` would use" },

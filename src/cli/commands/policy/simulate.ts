@@ -85,7 +85,7 @@ async function playInMemory(
   }
 }
 
-/** Of a sample the waits are too long rather than too short: in a large team somebody is free sooner. */
+/** In a sample, waiting times are too long rather than too short: in a large team somebody is free sooner. */
 function tellShare(
   { output }: Invocation,
   { share, allCalls }: ChosenScenario,

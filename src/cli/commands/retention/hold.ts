@@ -12,6 +12,7 @@ import {
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { printList } from "../../display/print-list.ts";
 import { absoluteTime } from "../../duration.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert, type Output } from "../../output.ts";
@@ -25,7 +26,7 @@ const REASON_FLAG = {
 export const holdAdd: Command = {
   usage: "(--session NAME | --user NAME | --app NAME) --reason TEXT",
   about:
-    "While a hold stands, nothing that it covers is erased: not by `prune`, `retention run` or `erase-person`, and not by " +
+    "While a hold is in force, nothing that it covers is erased: not by `prune`, `retention run` or `erase-person`, and not by " +
     "deleting a session. A hold on a person covers their sessions, and those of others in which they asked or decided; if the " +
     "policy file says which ids are one person (`people`), all of their ids. " +
     "Who placed it and why is journalled.",
@@ -63,18 +64,13 @@ export const holdAdd: Command = {
 
 export const holdList: Command = {
   usage: "",
-  about: "Lists the holds that stand. Those that were released are in the audit trail.",
+  about: "Lists the holds in force. Those that were released are in the audit trail.",
   flags: LEDGER_FLAG,
   examples: [{ line: "hold list --json", says: "as JSON" }],
   run(invocation) {
-    const { flags, output } = invocation;
-    return withEngine(invocation, async ({ ledger }) => {
-      const all = await allHolds(ledger);
-      if (flags.has("json")) output.json({ items: all.map(toJson) });
-      else if (all.length === 0) output.line("There are no holds.");
-      else for (const hold of all) output.line(describe(output, hold));
-      return EXIT.ok;
-    });
+    return withEngine(invocation, async ({ ledger }) =>
+      printList(invocation, await allHolds(ledger), { none: "There are no holds.", toJson, describe }),
+    );
   },
 };
 

@@ -31,10 +31,10 @@ export interface CallRecord {
   readonly args: JsonObject;
   /** The model's own arguments, once an approver has changed them. */
   readonly originalArgs?: JsonObject;
-  /** What parsing gives is not JSON, so the body's arguments are parsed from `args` when it is entered. */
+  /** The parsed arguments are not JSON, so they are parsed again from `args` when the function starts. */
   readonly unparsed: boolean;
   readonly argsDigest: string;
-  /** Of a caller's call: the digest of what the model sent, before it was parsed, if the caller has seen it. */
+  /** For a caller's call: the digest of what the model sent, before it was parsed, if the caller has seen it. */
   readonly sentDigest?: string;
   readonly definitionDigest: string;
   /** Who asked, where that is not simply the session's user; the last of them is the user it is for. */
@@ -47,9 +47,9 @@ export interface CallRecord {
   readonly repeatable: boolean;
   /** The program that asked also runs it, under a lease of its own; no process of ours does. */
   readonly runs?: "caller";
-  /** Of a caller's call: what the program calls the model's turn that made it. */
+  /** For a caller's call: the program's name for the model's turn that made it. */
   readonly callerTurn?: string;
-  /** That the call needed nobody when it was made; without it, only an approval lets it start. */
+  /** Proof that the call needed no approval when it was made; without it, only an approval lets it start. */
   readonly permit?: string;
   /** The grant that let it run without a question. */
   readonly grant?: StoredGrantUse;

@@ -72,7 +72,7 @@ export interface AppliedRule {
 
 /** The rules of one policy that applied to a call. */
 export interface PolicyNote {
-  /** Of a policy with an identity; its text is stored under it. */
+  /** The version of a policy that has one; its text is stored under it. */
   readonly version?: string;
   readonly rules: readonly AppliedRule[];
 }
@@ -83,11 +83,11 @@ export interface VoteSlot {
   readonly place: number;
 }
 
-/** One person's word on a question. */
+/** One person's answer to a question. */
 export interface Vote {
   readonly confirmed: boolean;
   readonly by: Principal;
-  /** Whoever is behind the login: one person has one vote. */
+  /** The person behind the login: one person has one vote. */
   readonly person: string;
   /** Fixed when the vote is given. A denial fills none. */
   readonly slot?: VoteSlot;
@@ -99,11 +99,11 @@ export interface Vote {
   readonly payload?: JsonValue;
   /** Amended arguments. */
   readonly args?: JsonObject;
-  /** Of the amended arguments as they were sent, where parsing changed them: the same again is the same vote. */
+  /** The digest of the amended arguments as they were sent, if parsing changed them: the same again is the same vote. */
   readonly sentDigest?: string;
   /** What the voter grants beside this call. */
   readonly grant?: GrantLimits;
-  /** Over the question, the call and everything above but the texts, when the engine has a secret. */
+  /** An HMAC over the question, the call and everything above except the texts, if the engine has a secret. */
   readonly mac?: string;
 }
 
@@ -122,7 +122,7 @@ export interface Escalation {
 /** Somebody opened an open question. */
 export interface Sighting {
   readonly by: Pick<Principal, "id" | "kind" | "authenticated">;
-  /** Whoever is behind the login: one person is noted once. */
+  /** The person behind the login: one person is noted once. */
   readonly person: string;
   readonly via: string;
   readonly at: number;
@@ -172,7 +172,7 @@ export interface ConfirmationRecord {
   readonly escalations?: readonly Escalation[];
   /** Who has opened it while it was open, in the order of time. */
   readonly seen?: readonly Sighting[];
-  /** Over who must approve what and until when, when the engine has a secret. */
+  /** An HMAC over who must approve what and until when, if the engine has a secret. */
   readonly mac?: string;
   /** Why it was withdrawn. */
   readonly withdrawal?: string;

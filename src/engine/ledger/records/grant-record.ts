@@ -26,11 +26,11 @@ export interface GrantUse {
   readonly by: readonly string[];
 }
 
-/** The use as it is stored with the call: who may settle the call, as the grant says, also when that is long over. */
+/** The use as it is stored with the call. It says who may settle the call, also long after the grant has ended. */
 export interface StoredGrantUse extends GrantUse {
   /** What the call took of the grant's sums, as decimals, by argument. */
   readonly took: { readonly [argument: string]: string };
-  /** Of the grant, if it is not the session's own. */
+  /** The scope of the grant, if it is not the session. */
   readonly scope?: "user";
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
@@ -89,7 +89,7 @@ export function isShared(limits: Pick<GrantLimits, "scope"> | undefined): boolea
   return limits?.scope === "user";
 }
 
-/** A session's grants with this one in its place. A new one takes the place of those that are over by then. */
+/** A session's grants with this one added or changed. A new one replaces those that have ended by then. */
 export function withGrant(all: readonly GrantRecord[], grant: GrantRecord): readonly GrantRecord[] {
   if (all.some(({ id }) => id === grant.id)) return all.map((one) => (one.id === grant.id ? grant : one));
   return [...all.filter(({ revoked, endsAt }) => revoked === undefined && endsAt > grant.mintedAt), grant];

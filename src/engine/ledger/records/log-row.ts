@@ -12,7 +12,7 @@ export interface LogRow {
   readonly at: number;
   /** The kinds of its records, in order. They stay when the body is erased. */
   readonly kinds: readonly string[];
-  /** Of the body. */
+  /** The digest of the body. */
   readonly digest: string;
   readonly hash: string;
   /** How many events the session has with this line. */
@@ -32,7 +32,7 @@ export interface JournalRecord {
   readonly n: number;
   readonly at: number;
   readonly kind: string;
-  /** Of the line of the log that it is in. */
+  /** The hash of the log line that it is in. */
   readonly hash: string;
   /** Null once erased. */
   readonly body: JsonValue;

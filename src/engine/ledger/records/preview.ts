@@ -5,7 +5,7 @@ import type { PolicyNote, Shown, Vote } from "./confirmation-record.ts";
 
 /** What is longer than this, as JSON, is cut in lists. */
 const LONGEST_WHOLE = 4_096;
-/** What is left of it has at most so many characters. */
+/** What is shown of it has at most this many characters. */
 const LONGEST_CUT = 2_048;
 const LONGEST_KEY = 60;
 
@@ -26,7 +26,7 @@ const LEAST: Keep = { text: 20, items: 3, depth: 1 };
 const WORDS: Keep = { text: 300, items: 0, depth: 0 };
 const GONE = "…";
 
-/** A long value's beginning, in the shape of the whole; undefined where the value is short enough to be listed whole. */
+/** A long value's beginning, in the shape of the whole; undefined if the value is short enough to be listed whole. */
 export function cutValue<T extends JsonValue>(value: T): T | undefined {
   if (isShort(value)) return undefined;
   for (const keep of KEEPS) {
@@ -131,7 +131,7 @@ function isShort(value: unknown): boolean {
 const LONGEST_ESCAPE = 6;
 const LONGEST_NUMBER = 25;
 
-/** What is left of so many characters of JSON, if the value needs the most it can; negative where that is too much. */
+/** How many of these characters are left after the value as JSON, at its longest; negative if there are too few. */
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === "string") return room - LONGEST_ESCAPE * value.length - 2;
   if (typeof value !== "object" || value === null) return room - LONGEST_NUMBER;

@@ -20,7 +20,7 @@ export function wordsOf(text: string): readonly string[] {
 
 /**
  * What a search finds an open confirmation by: the words of its tool, its agent and its arguments, names and
- * values, with declared secrets left out. Of very long arguments only the first few thousand words count.
+ * values, with declared secrets left out. Only the first few thousand words of very long arguments count.
  */
 export function searchableWords(
   { tool, agent }: Pick<ConfirmationRecord, "tool" | "agent">,

@@ -10,11 +10,11 @@ export interface SessionRecord {
   readonly id: string;
   readonly version: number;
   readonly nextSeq: number;
-  /** How many confirmations are open: what the flood limit compares with, without counting. */
+  /** How many confirmations are open. The flood limit uses it, so that nothing has to be counted. */
   readonly open: number;
-  /** How many frames wait for somebody to take their next step: what a step that ends looks at, without a search. */
+  /** How many frames wait for their next step. A step that ends uses it, so that nothing has to be searched. */
   readonly ready: number;
-  /** How much its events take: what the session's limit compares with, without reading them. */
+  /** How many bytes its events take. The session's limit uses it, so that they need not be read. */
   readonly bytes: number;
   readonly chain: ChainHead;
   readonly createdAt: number;

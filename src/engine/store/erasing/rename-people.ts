@@ -33,7 +33,7 @@ const IN_CONFIRMATION: readonly Place[] = [
 const IN_ARCHIVE: readonly Place[] = [...below("calls", IN_CALL), ...below("confirmations", IN_CONFIRMATION)];
 const IN_DOCUMENT: readonly Place[] = [["head", "user"], ...below("frames", IN_FRAME), ...IN_ARCHIVE];
 
-/** The same with people renamed; the very same where there is none of them. */
+/** A copy with people renamed; the same object if none of them is in it. */
 export function renamedDocument(document: SessionDocument, renaming: Renaming): SessionDocument {
   return renamed(document, IN_DOCUMENT, renaming);
 }

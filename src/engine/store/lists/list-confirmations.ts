@@ -25,10 +25,10 @@ import { termsOf, WORD_FACET, type WordIndex, withWords } from "./word-index.ts"
 const WINDOW = 200;
 /** How much of the list is looked through for words before the index of words is asked. */
 const NEARBY = 2_000;
-/** So many questions with a word are looked up one by one. */
+/** Up to this many questions with a word are looked up one by one. */
 const MOST_HITS = 2_000;
 const MOST_WORDS = 20;
-/** Of what is listed with long values cut. */
+/** The size of a page on which long values are cut. */
 const MOST_BYTES = 1_000_000;
 
 type Place = readonly [sort: number, id: string];
@@ -60,7 +60,7 @@ export async function listConfirmations(
   return page.result();
 }
 
-/** Goes along the list until the page is full, and no further than so many. False: there may be more. */
+/** Reads the list until the page is full, but no more than `most` entries. False: there may be more. */
 async function walk(
   store: Store,
   filter: ConfirmationFilter,

@@ -1,6 +1,6 @@
 import type { Entry, EntryQuery, Store } from "../store.ts";
 
-/** So many labels are read in one go. */
+/** How many labels are read at once. */
 const FEW = 4;
 const LEAST = 4;
 

@@ -106,7 +106,7 @@ export class WordIndex {
   }
 }
 
-/** Of a longer word no more than its beginning counts: no text is so long that an index cannot hold it. */
+/** Only the beginning of a longer word counts: an index cannot hold texts of any length. */
 const LONGEST_TERM = 64;
 
 /** Words as they are indexed and looked for. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-// From a random start, lest two processes give out the same ones.
+// From a random start, so that no two processes give out the same ones.
 let last = randomBytes(8).readBigInt64BE();
 
 /** A number that no other commit or change has. */

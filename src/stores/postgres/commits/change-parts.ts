@@ -87,7 +87,7 @@ export const ARE_CHECKED: string = `(select count(*) from checked) = (select cou
 
 /**
  * Writes the items of what is `done`. What was judged by its version is written only if it still has it; `areItemsKept` says
- * afterwards whether all were. Sorted, lest two statements wait for each other.
+ * afterwards whether all were. Sorted, so that no two statements wait for each other.
  */
 export const KEEP_ITEMS: string = `
 laid as (

@@ -24,7 +24,7 @@ const HAS_CHANGED =
   "select 1 from unnest($1::text[], $2::text[]) i (kind, id) " +
   "join countersign.items k on k.kind = i.kind and k.id = i.id where k.change_id = $3::bigint limit 1";
 
-// Whoever writes meanwhile began before, and may not have seen the change; those that come later wait, and see it.
+// Commits that are being written began before, and may not have seen the change; later ones wait, and see it.
 const WAIT_FOR_COMMITS = "do $$ begin lock table countersign.documents in share mode; end $$";
 
 /**

@@ -11,12 +11,12 @@ interface Waiting extends Sent {
   readonly reject: (error: unknown) => void;
 }
 
-/** So many commits go into one statement, and so many statements of one kind are under way. */
+/** The most commits in one statement, and the most statements of one kind at a time. */
 const MOST_TOGETHER = 64;
 const MOST_UNDER_WAY = 4;
 /** What is refused without a reason that lasts is sent again, so often. */
 const MOST_TRIES = 5;
-/** Of these a second try one by one would be told the same, only later. */
+/** Errors that each commit alone would get too, only later: no second try one by one. */
 const OF_ALL: ReadonlySet<string> = new Set([
   "ledger-unreachable",
   "closed",
@@ -157,7 +157,7 @@ class Lane {
 
 /**
  * At most one commit of each session: the next one names the version that this one makes. Items that are judged by their
- * version, or taken away, are touched by one commit only. Sorted, lest two statements wait for each other's documents. One
+ * version, or taken away, are touched by one commit only. Sorted, so that no two statements wait for each other's documents. A commit
  * that erases goes alone.
  */
 function takeGroup(waiting: readonly Waiting[]): [group: readonly Waiting[], left: Waiting[]] {

@@ -26,7 +26,7 @@ import { type Columns, type Given, given, toArrays } from "./given.ts";
 export interface Sent {
   readonly id: string;
   readonly commit: StoreCommit;
-  /** Of a commit that erases: what is left of each log row's archive, by `n` from 1. */
+  /** For a commit that erases: what is left of each log row's archive, by `n` from 1. */
   readonly erased?: readonly (string | null)[];
 }
 

@@ -3,7 +3,7 @@ import type { Database } from "../connection/index.ts";
 
 const PAGE = 200;
 const BYTES = 4_000_000;
-/** No more than so many bytes together, but one at least. */
+/** Rows of at most this many bytes together, but at least one. */
 const ARCHIVES =
   "select n, archived from (select p.n, p.archived, row_number() over (order by p.n) as nth, " +
   "sum(octet_length(p.archived)) over (order by p.n) as total from (select n, archived from countersign.log " +

@@ -36,7 +36,7 @@ export class Connections {
       Client: this.#tracked(),
     });
     this.#lanes = pipeline ? new Lanes(this.#pool, settings.pool) : undefined;
-    // Of a connection that was lost a statement on it hears too; one that was idle is simply replaced.
+    // A statement on a lost connection is told as well; an idle connection is simply replaced.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (connection) => connection.on("error", () => {}));
   }
@@ -64,7 +64,7 @@ export class Connections {
     return connection;
   }
 
-  /** Whoever has a statement on one, or waits for one, is told that it was lost. */
+  /** Callers with a statement on a connection, or that wait for one, are told that it was lost. */
   giveUp(): void {
     this.#isGivenUp = true;
     for (const { connection } of this.#made) connection.connection.stream.destroy();

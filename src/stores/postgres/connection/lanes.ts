@@ -1,8 +1,8 @@
 import type { ConnectionPool, PooledConnection, Query, QueryResult } from "./driver.ts";
 
-// So many statements are under way on one connection before another one is taken.
+// How many statements run on one connection before another one is used.
 const DEPTH = 16;
-// Who has not answered for so long may wait for a lock, or be gone: nobody has to stand behind it.
+// A connection that has not answered for this long may wait for a lock, or be gone: nothing else is queued behind it.
 const STALLED_MS = 100;
 
 /** A place on a connection, given back with `true` if the connection was lost. */

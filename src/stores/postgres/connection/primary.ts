@@ -5,7 +5,7 @@ import { isGone, READ_ONLY } from "./postgres-errors.ts";
 /** What a new connection to a server found. */
 export interface Look {
   readonly host: ConnectionSettings;
-  /** Of our connections that were asked about, those that the server knows; true: it has waited for us for a while. */
+  /** Those of our connections that the server knows; true: it has waited for us for a while. */
   readonly known: ReadonlyMap<number, boolean>;
   /** False where a pooler makes up the numbers of processes, so that nothing can be said of them. */
   readonly canTell: boolean;
@@ -24,7 +24,7 @@ const LOOK = `
     (select coalesce(json_object_agg(pid, state = 'idle' and state_change < clock_timestamp() - interval '100 ms'), '{}')
       from pg_stat_activity where pid = any ($1))::text`;
 
-/** When one host has said that it is the primary, the others may still say so for so long. */
+/** After one host has said that it is the primary, how long others may still say so. */
 const GRACE_MS = 150;
 
 /**

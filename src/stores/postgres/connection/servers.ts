@@ -6,7 +6,7 @@ import type { PostgresSettings } from "./settings.ts";
 
 /** A new connection gets an answer within the first, or, where looks fail, within the next. */
 const LOOK_LIMITS_MS = [700, 1_400, 2_800, 5_000] as const;
-/** Whoever has not answered for so long is asked about. */
+/** A server that has not answered for this long is checked. */
 const SILENT_MS = 300;
 const TICK_MS = 100;
 /** Servers that were found well are not asked again before. */
@@ -114,7 +114,7 @@ export class Servers {
     before?.giveUp();
   }
 
-  /** Of those that it was asked about, the ones that the server does not know. */
+  /** The connections that the server does not know. */
   #unknown(
     connections: Connections,
     { known, canTell }: Look,

@@ -1,5 +1,5 @@
 /**
- * The tables and functions, and how they come to be there. Decided here: whether a database may be used by this build.
+ * The tables and functions, and how they are created. Decided here: whether a database may be used by this build.
  */
 export { assertUsable, isMadeByThisBuild, MAKE_META, migrate, NEWEST, readSchema } from "./migrate.ts";
 export { MIGRATIONS } from "./migrations.ts";

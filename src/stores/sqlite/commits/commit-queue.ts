@@ -9,7 +9,7 @@ export interface Write<T> {
   run(): T;
   /** Did it write anything? */
   hasWritten(value: T): boolean;
-  /** Whoever listens is told of it. */
+  /** Listeners are told of it. */
   readonly announce: boolean;
 }
 
@@ -19,7 +19,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Of the file or its lock, and so of everything that waits for it. */
+/** Errors of the file or its lock, and so of every commit that waits for it. */
 const ERRORS_OF_ALL: ReadonlySet<string> = new Set(["closed", "ledger-busy", "ledger-unreachable"]);
 
 /**

@@ -84,14 +84,14 @@ export function writeCommit(database: Database, ready: ReadyCommit, now: number)
   return { ok: true };
 }
 
-/** Inside the caller's transaction. False where an item is not in the version that was read; then nothing was written. */
+/** Inside the caller's transaction. False if an item does not have the version that was read; then nothing was written. */
 export function writeChange(database: Database, change: StoreChange, now: number): boolean {
   if (!areCurrent(database, change, now)) return false;
   applyChange(database, change, now);
   return true;
 }
 
-/** Inside the caller's transaction. False where the session is not erased, or it or the guard not as it was read. */
+/** Inside the caller's transaction. False if the session is not erased, or if it or the guard has changed since it was read. */
 export function writeRenaming(database: Database, renaming: SessionRenaming, now: number): boolean {
   const { key, version, document, archives, guard, add, remove } = renaming;
   if (!areAsChecked(database, [guard], now)) return false;

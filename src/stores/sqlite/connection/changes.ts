@@ -40,7 +40,7 @@ export class Changes {
     });
   }
 
-  /** Whoever listens looks once more, and finds the ledger closed. */
+  /** Wakes all listeners, which then find the ledger closed. */
   close(): void {
     this.#stopPolling();
     const listeners = [...this.#listeners];
@@ -69,7 +69,7 @@ export class Changes {
     try {
       return this.#database.get(DATA_VERSION)?.[0];
     } catch {
-      // Whoever is told will read, and meet the error where it can be answered.
+      // The listeners will read, and get the error where it can be answered.
       return undefined;
     }
   }

@@ -177,7 +177,7 @@ export class Database {
   }
 }
 
-/** Opens the file, or makes it, and sets the connection up; the schema is the migrations' affair. */
+/** Opens the file, or makes it, and sets the connection up; migrations make the schema. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { path } = options;
   if (path !== MEMORY_PATH) makePrivate(path);

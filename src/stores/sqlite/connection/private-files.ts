@@ -1,7 +1,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, realpathSync } from "node:fs";
 import { CountersignError } from "../../../protocol/index.ts";
 
-/** Reading and writing, for whoever the file belongs to and nobody else. */
+/** Read and write, for the owner of the file only. */
 const PRIVATE = 0o600;
 const OTHERS = 0o077;
 
@@ -20,7 +20,7 @@ export function makePrivate(path: string): void {
     closeSync(handle);
   } catch (error) {
     if (codeOf(error) === "EEXIST") refuseLooseLink(path);
-    // Whatever else is wrong with the path, SQLite is about to say.
+    // SQLite reports whatever else is wrong with the path.
   }
 }
 
@@ -59,7 +59,7 @@ export function openToOthers(path: string): readonly { readonly file: string; re
   });
 }
 
-/** Takes others' rights to a ledger's files away, where they are this user's own. */
+/** Removes the rights of others to a ledger's files, if the files belong to this user. */
 export function tighten(path: string): void {
   for (const { file } of openToOthers(path)) tightenFile(file);
 }
@@ -68,7 +68,7 @@ function tightenFile(file: string): void {
   try {
     const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
-      // Of the file that was opened, not of what has its name by now.
+      // The permissions of the file that was opened, not of a file that has its name by now.
       if (fstatSync(handle).isFile()) fchmodSync(handle, PRIVATE);
     } finally {
       closeSync(handle);

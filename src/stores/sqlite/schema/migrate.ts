@@ -8,7 +8,7 @@ import type { Driver } from "../connection/driver.ts";
 export interface Migration {
   /** Counts up from one, without gaps. */
   readonly version: number;
-  /** Here older code refuses every newer file; this says that on PostgreSQL it must, too. */
+  /** On SQLite older code refuses every newer file; with this set, it must refuse on PostgreSQL too. */
   readonly breaking?: true;
   /** What it says to the database, inside the transaction that also records the version. */
   readonly texts: readonly string[];
@@ -44,7 +44,7 @@ export async function migrate(database: Database, migrations: readonly Migration
   });
 }
 
-/** Throws `ledger-newer`, `ledger-mismatch` or `ledger-unreachable` where these migrations are not the file's. */
+/** Throws `ledger-newer`, `ledger-mismatch` or `ledger-unreachable` if the file was made by other migrations. */
 export function checkedVersion(database: Database, migrations: readonly Migration[]): number {
   const newest = migrations.at(-1)?.version ?? 0;
   const version = Number(database.get("pragma user_version")?.[0]);

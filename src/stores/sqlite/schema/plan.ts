@@ -6,8 +6,7 @@ import type { Migration } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 /**
- * What a migration of a file would do. All of it is one transaction: whoever writes waits, whoever reads does not. Changes
- * nothing.
+ * What a migration of a file would do. It would be one transaction: writers wait, readers do not. Changes nothing.
  */
 export function planSqliteMigration(
   path: string,
@@ -23,7 +22,7 @@ export function planSqliteMigration(
   );
 }
 
-/** Of the table that has the most. */
+/** The number of rows of the log, the largest table. */
 function countRows(path: string): number {
   let driver: DatabaseSync | undefined;
   try {
