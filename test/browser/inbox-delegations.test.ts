@@ -44,3 +44,28 @@ test("somebody lets another person vote for them until a time, sees it, and ends
   await page.getByText("No delegations").waitFor();
   expect(await engine.delegations()).toEqual([]);
 });
+
+test("a delegate is told for whom they answer, before they do and afterwards", async () => {
+  const server = await startInboxServer(resources, {
+    mode: "tokens",
+    policy: () => ({
+      outcome: "confirm",
+      reason: "money",
+      approvers: { users: ["ana"], notRequester: true },
+    }),
+  });
+  const { url, engine } = server;
+  const until = Date.now() + 3_600_000;
+  await engine.delegate({ to: "bob", until }, { by: { id: "ana", scopes: ["decide"], authenticated: true } });
+  const [id = ""] = await server.ask("rita", { name: "tag", args: { name: "blue" } });
+  const { page, button, card, sendNow } = await openInbox(resources, { newPage, url, mayComplain: /401/ });
+  await page.getByLabel(/^Token/).fill(await server.tokenFor("bob"));
+  await button("Log in").click();
+  await card.getByText("You answer for ana, who lets you vote for them.").waitFor();
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .click();
+  await sendNow();
+  await card.getByText("Approved by bob for ana (api)").first().waitFor();
+  expect((await server.look(id)).decision).toMatchObject({ by: { id: "bob" }, for: "ana" });
+});

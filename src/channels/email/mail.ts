@@ -2,6 +2,7 @@ import type { Confirmation } from "../../engine/index.ts";
 import { displayText, type JsonValue } from "../../protocol/index.ts";
 import type { Notice } from "../channel.ts";
 import { refusedWords } from "../refused-words.ts";
+import { voterWords } from "../voter-words.ts";
 
 const MOST_VALUE = 20_000;
 const MOST_TOOL = 80;
@@ -59,7 +60,7 @@ export type Row = readonly [name: string, value: string];
 
 /** All of a question, whole: what somebody must read before they decide it. */
 export function cardRows(about: Confirmation): readonly Row[] {
-  const votes = about.votes.map(({ by, confirmed }) => `${by.id}: ${confirmed ? "approved" : "denied"}`);
+  const votes = about.votes.map((vote) => `${voterWords(vote)}: ${vote.confirmed ? "approved" : "denied"}`);
   return [
     ...rowsOf(about, Number.POSITIVE_INFINITY),
     ...textRow("Why it is asked", about.why.join("\n")),
@@ -84,7 +85,7 @@ function rowsOf(about: Notice["about"], most: number): readonly Row[] {
 }
 
 function statusRows({ status, source, decision, withdrawal, expiresAt }: Confirmation): readonly Row[] {
-  const by = decision === undefined ? "" : `${decision.by.id}, ${decision.at}`;
+  const by = decision === undefined ? "" : `${voterWords(decision)}, ${decision.at}`;
   return [
     ...textRow("From", source),
     ...textRow("Decided by", by),

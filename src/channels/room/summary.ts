@@ -1,6 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { displayText } from "../../protocol/index.ts";
 import type { Notice } from "../channel.ts";
+import { voterWords } from "../voter-words.ts";
 
 const MOST_HINT = 600;
 const MOST_NAME = 100;
@@ -34,7 +35,9 @@ export function summaryOf({ about, link }: Pick<Notice, "about" | "link">): Summ
   const id = "id" in about ? about.id : `${about.app}/${about.user}/${about.session}/${about.callId}`;
   const hint = "hint" in about ? [line(about.hint, MOST_HINT)] : [];
   const by =
-    "decision" in about && about.decision !== undefined ? [`Decided by: ${line(about.decision.by.id)}`] : [];
+    "decision" in about && about.decision !== undefined
+      ? [`Decided by: ${line(voterWords(about.decision), 2 * MOST_NAME)}`]
+      : [];
   return {
     title: "id" in about ? TITLES[about.status] : `The outcome of a call is ${line(about.status)}`,
     lines: [

@@ -2,6 +2,7 @@ import type { Confirmation } from "../../engine/index.ts";
 import { displayText, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { NotedCall, Notice } from "../channel.ts";
 import { refusedWords } from "../refused-words.ts";
+import { voterWords } from "../voter-words.ts";
 import {
   type Block,
   context,
@@ -119,7 +120,7 @@ function statusBlocks(about: Confirmation): readonly Block[] {
   const { status, decision, withdrawal } = about;
   const reason = decision?.reason ?? withdrawal;
   const votes = status === "requested" ? votesOf(about) : [];
-  const by = decision === undefined ? "" : ` By ${oneLine(decision.by.id, MOST_NAME)}, ${decision.at}.`;
+  const by = decision === undefined ? "" : ` By ${voterOf(decision)}, ${decision.at}.`;
   return [
     section([`${statusWords(about)}${by}`, ...votes].join("\n")),
     ...(reason === undefined ? [] : [section(`Reason: ${displayText(reason, { maxLength: MOST_HINT })}`)]),
@@ -131,10 +132,12 @@ function votesOf({ requirements, votes }: Confirmation): readonly string[] {
   const needed = requirements.reduce((sum, { count }) => sum + count, 0);
   if (needed <= 1) return [];
   const approved = requirements.reduce((sum, requirement) => sum + requirement.approved, 0);
-  const people = votes.map(
-    ({ by, confirmed }) => `${oneLine(by.id, MOST_NAME)} ${confirmed ? "approved" : "denied"}`,
-  );
+  const people = votes.map((vote) => `${voterOf(vote)} ${vote.confirmed ? "approved" : "denied"}`);
   return [`${approved} of ${needed} approvals so far.`, ...people.slice(0, MOST_VOTES)];
+}
+
+function voterOf(vote: Confirmation["votes"][number]): string {
+  return oneLine(voterWords(vote), 2 * MOST_NAME);
 }
 
 function callWords({ status }: NotedCall): string {

@@ -51,6 +51,8 @@ describe("a delegate", () => {
     const { id: delegation } = await fixture.delegate(ANA, "leo");
     const { confirmation, call } = await fixture.ask(only("ana"));
     const leo = person("leo");
+    const { can } = await fixture.engine.confirmation(confirmation.id, { by: leo });
+    expect(can).toEqual({ decide: true, amend: false, cancel: false, for: "ana" });
     const done = await tryApprove(fixture.engine, confirmation.id, { by: leo });
     if (!done.ok) throw new Error(done.message);
     await done.finished;

@@ -52,6 +52,7 @@ export {
   type Tally,
   tally,
   voterOn,
+  votesFor,
 } from "./tally.ts";
 export { isAgentsOwn, ruleOfSettling, ruleWithoutQuestion } from "./unasked.ts";
 export { type DelegatedView, looksAsRequester, viewersOf, viewsAs, viewsForOthers } from "./viewers.ts";

@@ -89,6 +89,19 @@ export function freePlace(ballot: Ballot, principal: Principal, counting: Counti
   return undefined;
 }
 
+/** For whom this principal would approve now, if not for themselves; undefined also if they may not vote. */
+export function votesFor(
+  ballot: Ballot,
+  principal: Principal,
+  { directory, now, delegations = [] }: Partial<Counting>,
+): string | undefined {
+  if (directory === undefined || now === undefined || delegations.length === 0) return undefined;
+  const counting = { directory, now, delegations };
+  const standing = { ...ballot, votes: tally(ballot, counting).counted };
+  const voter = freePlace(standing, principal, counting)?.voter ?? voterOn(standing, principal, counting);
+  return voter?.through?.from;
+}
+
 function freeSlot(ballot: Ballot, voter: Voter, counting: Counting): VoteSlot | undefined {
   for (const [requirement, asked] of ballot.requirements.entries()) {
     if (matchIn(ballot, requirement, voter, counting) === undefined) continue;

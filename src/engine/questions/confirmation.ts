@@ -18,6 +18,7 @@ import {
   mayWithdraw,
   type Principal,
   type Requirement,
+  votesFor,
 } from "../people/index.ts";
 
 /** A confirmation, as the public API shows it: the question, the decision and the outcome of the call. */
@@ -95,7 +96,13 @@ export interface Confirmation {
   /** Why it was withdrawn. */
   readonly withdrawal?: string;
   /** What the reader may do now. */
-  readonly can: { readonly decide: boolean; readonly amend: boolean; readonly cancel: boolean };
+  readonly can: {
+    readonly decide: boolean;
+    readonly amend: boolean;
+    readonly cancel: boolean;
+    /** For whom they would decide, if somebody delegated their votes to them and they have none of their own. */
+    readonly for?: string;
+  };
   readonly version: number;
 }
 
@@ -321,10 +328,12 @@ export function rightsOf(
   const withdrawable =
     nextConfirmation(confirmation.status, "withdraw") !== undefined &&
     nextCall(call.status, "cancel") !== undefined;
+  const delegator = decide ? votesFor(confirmation, viewer, counting ?? {}) : undefined;
   return {
     decide,
     amend: decide && confirmation.shown.amendable !== undefined,
     cancel: withdrawable && mayWithdraw(confirmation, viewer, counting),
+    ...(delegator === undefined ? {} : { for: delegator }),
   };
 }
 

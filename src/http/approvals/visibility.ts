@@ -50,9 +50,8 @@ export function rightsHere(
   principal: Principal,
   counting?: Partial<Counting>,
 ): Confirmation["can"] {
-  const { decide, amend, cancel } = rightsOf(subject, principal, counting);
-  const mayHere = hasScope(principal, "decide");
-  return { decide: decide && mayHere, amend: amend && mayHere, cancel: cancel && mayHere };
+  const rights = rightsOf(subject, principal, counting);
+  return hasScope(principal, "decide") ? rights : { decide: false, amend: false, cancel: false };
 }
 
 /** A confirmation as this principal sees it. */

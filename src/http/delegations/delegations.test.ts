@@ -64,8 +64,9 @@ test("a delegate finds what they may decide in the inbox, within the scope, and 
   expect(await inbox("bob", "?mine=true")).toEqual([]);
   expect((await send("bob", `/v1/confirmations/${other}`)).status).toBe(404);
   expect((await send("bob", `/v1/confirmations/${id}`)).body).toMatchObject({
-    can: { decide: true, cancel: false },
+    can: { decide: true, cancel: false, for: "ana" },
   });
+  expect((await send("ana", `/v1/confirmations/${id}`)).body["can"]).not.toHaveProperty("for");
   const decided = await send("bob", `/v1/confirmations/${id}/decision?wait=10`, { confirmed: true });
   expect(decided).toMatchObject({ status: 200, body: { status: "succeeded", decision: { for: "ana" } } });
 });

@@ -187,8 +187,11 @@ export const confirmationSchema: z.ZodType = z
     }),
     withdrawal: z.string().optional(),
     can: z
-      .object({ decide: z.boolean(), amend: z.boolean(), cancel: z.boolean() })
-      .openapi({ description: "What the current user may do now." }),
+      .object({ decide: z.boolean(), amend: z.boolean(), cancel: z.boolean(), for: z.string().optional() })
+      .openapi({
+        description:
+          "What the current user may do now. `for`: whom they decide for, if somebody delegated their votes to them.",
+      }),
     version: z.int(),
   })
   .openapi("Confirmation");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { delegatedVotesHold } from "../../../test/model/delegated-votes.ts";
+import { escalationsHold } from "../../../test/model/escalated-votes.ts";
 import { votesHold } from "../../../test/model/votes.ts";
 import { createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
@@ -12,4 +13,8 @@ test("whatever people do, a call starts only with enough approvals of different 
 
 test("whatever people do, delegate and revoke, only different persons approve, by delegations that stand", async () => {
   expect(await delegatedVotesHold({ url: await createDatabase(resources), numRuns: 25 })).toBeGreaterThan(0);
+});
+
+test("whenever people vote, those may who are named or whom an escalation names by then, and a worker tells of each once", async () => {
+  expect(await escalationsHold({ url: await createDatabase(resources), numRuns: 30 })).toBeGreaterThan(0);
 });

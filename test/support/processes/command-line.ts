@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { inject, onTestFinished } from "vitest";
-import { createEngine, type Engine, type Policy } from "../../../src/index.ts";
+import { createEngine, type Engine, type Policy, type PolicySource } from "../../../src/index.ts";
 import { COMPILE_CACHE } from "./compile-cache.ts";
 
 /** The command's script. */
@@ -31,7 +31,7 @@ export interface Folder {
   /** The command's output as JSON. */
   json(args: readonly string[]): unknown;
   /** Opens the ledger in this process, for as long as `use` takes. */
-  withEngine<T>(use: (engine: Engine) => Promise<T>, policy?: Policy): Promise<T>;
+  withEngine<T>(use: (engine: Engine) => Promise<T>, policy?: Policy | PolicySource): Promise<T>;
   /** Starts the command in a pseudo-terminal. */
   terminal(args: readonly string[], env?: NodeJS.ProcessEnv): Terminal;
 }

@@ -14,10 +14,15 @@ export function CardConsequences({
   /** Other arguments will run than were asked for. */
   readonly isAmended: boolean;
 }): ReactNode {
-  const { expiresAt, onDenied } = confirmation;
+  const { expiresAt, onDenied, can } = confirmation;
   const isAsked = questionsIn(confirmation) !== undefined;
   return (
     <section className="card-section" aria-label="What happens">
+      {can.for === undefined ? null : (
+        <p>
+          You answer for <Words text={can.for} maxLength={120} />, who lets you vote for them.
+        </p>
+      )}
       <dl className="consequences">
         <div>
           <dt className="consequence-yes">{isAsked ? "Answer" : "Approve"}</dt>

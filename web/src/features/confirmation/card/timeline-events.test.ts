@@ -13,6 +13,16 @@ test.each<[string, JsonObject, string]>([
   ],
   ["confirmation-denied", { by, via: "cli", reason: "no" }, "Denied by boss (cli): no"],
   [
+    "confirmation-approved",
+    { by, via: "api", delegated: { from: "ana", delegation: "dlg-1" } },
+    "Approved by boss for ana (api)",
+  ],
+  [
+    "vote-cast",
+    { by, via: "api", confirmed: false, delegated: { from: "ana", delegation: "dlg-1" }, reason: "no" },
+    "Denied by boss for ana (api), as one of several: no",
+  ],
+  [
     "call-settled",
     { by: { ...by, authenticated: false }, via: "cli", as: "retry" },
     "Settled by boss (cli, unauthenticated) as retry",

@@ -64,7 +64,9 @@ function by(body: JsonObject): string {
   const person = asObject(body["by"]);
   if (typeof person?.["id"] !== "string") return "";
   const via = typeof body["via"] === "string" ? body["via"] : "";
-  return ` by ${person["id"]} (${via}${person["authenticated"] === true ? "" : ", unauthenticated"})`;
+  const delegator = asObject(body["delegated"])?.["from"];
+  const forWhom = typeof delegator === "string" ? ` for ${delegator}` : "";
+  return ` by ${person["id"]}${forWhom} (${via}${person["authenticated"] === true ? "" : ", unauthenticated"})`;
 }
 
 function toWhom({ to, group }: JsonObject): string {
