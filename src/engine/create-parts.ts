@@ -1,4 +1,4 @@
-import { storedCallerTool } from "./callers/index.ts";
+import { SlowChecks, storedCallerTool } from "./callers/index.ts";
 import { Executions } from "./calls/index.ts";
 import { createIds, systemClock, untraced } from "./common/index.ts";
 import { type EngineOptions, onceDone, settingsOf, warn, warnOf } from "./engine-options.ts";
@@ -56,6 +56,7 @@ export function createParts(
     settings,
     quota: new Quota(ledger, clock, options.quota),
     userOpenLimit: new UserOpenLimit(ledger, clock),
+    slowChecks: new SlowChecks(clock),
     trace: options.trace ?? untraced,
     unstored: new Unstored(options.onError ?? warn),
     ready: onceDone(() => checkSecret(ledger, secret)),

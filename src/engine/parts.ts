@@ -1,4 +1,5 @@
 import type { KnownSeal } from "./audit/index.ts";
+import type { SlowChecks } from "./callers/index.ts";
 import type { Executions } from "./calls/index.ts";
 import type { Clock, NewId, Trace } from "./common/index.ts";
 import type { Definitions, Policy, PolicySource, PolicyTexts } from "./gate/index.ts";
@@ -73,6 +74,7 @@ export interface EngineParts {
   /** The limits of the whole ledger. */
   readonly quota: Quota;
   readonly userOpenLimit: UserOpenLimit;
+  readonly slowChecks: SlowChecks;
   readonly trace: Trace;
   readonly unstored: Unstored;
   /** Aborts when the engine is being closed and has waited long enough for the ledger. */

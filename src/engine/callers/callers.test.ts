@@ -52,6 +52,21 @@ async function asked(more: Partial<Proposal> = {}): Promise<CallerClaim> {
 
 const done = { kind: "succeeded", result: { refunded: 40 } } as const;
 
+test("a caller whose schema takes long to check has to wait before it sends the next", async () => {
+  await engine.close();
+  engine = new Engine({ ledger: await createLedger("memory:") });
+  const slow = { properties: { a: { pattern: "^(a+)+$" } } };
+  const sent = { schema: slow, args: { a: `${"a".repeat(60)}!` } };
+  const codes: string[] = [];
+  for (const key of ["k1", "k2"])
+    await engine.callers
+      .propose(proposal({ ...sent, key }))
+      .catch((error: { readonly code: string }) => codes.push(error.code));
+  expect(codes).toEqual(["arguments-mismatch", "rate-limited"]);
+  const other = await engine.callers.propose(proposal({ by: { ...bot, id: "other" } }));
+  expect(other.status).toBe("pending");
+});
+
 describe("a call that its caller runs", () => {
   test("waits for a person, is claimed once, and keeps what the caller reports", async () => {
     const pending = await engine.callers.propose(proposal({ hint: "Refund 40 EUR?" }));

@@ -14,4 +14,5 @@ export type { CallerRef } from "./read.ts";
 export type { OnReady, OnReadyOptions, ReadyNotices, ReadyTurn } from "./ready-notices.ts";
 export type { CallerEnd } from "./report.ts";
 export type { CallerBody } from "./run-here.ts";
+export { SlowChecks } from "./slow-checks.ts";
 export { type ToldToModel, toldToModel } from "./wording.ts";

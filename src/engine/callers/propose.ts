@@ -79,7 +79,8 @@ export async function propose(parts: EngineParts, proposal: Proposal): Promise<P
   if (proposal.requirePolicy === true && parts.policy === undefined) throw noPolicy();
   const { by, key, app } = proposal;
   const tool = proposedTool(proposal);
-  const parsed = await parseArguments(tool, proposal.args);
+  const parse = (): ReturnType<typeof parseArguments> => parseArguments(tool, proposal.args);
+  const parsed = await (proposal.schema === undefined ? parse() : parts.slowChecks.run(by.id, parse));
   if (!parsed.ok) throw misfit(tool.name, parsed);
   const session = callerSession({ by: by.id, app, thread: proposal.thread ?? key });
   const argsDigest = valueDigest(parts.ledger.digestKey, parsed.args);

@@ -155,3 +155,17 @@ test("what is new has no secret to keep", () => {
     field: "cards.bo",
   });
 });
+
+test("many secrets in many members are each looked for once", () => {
+  const names = Array.from({ length: 30_000 }, (_, at) => `k${at}`);
+  const args = Object.fromEntries(names.map((name) => [name, 1]));
+  const shown = redact(args, ["/k7", "/*/pin", ...names.map((name) => `/other-${name}`)]);
+  expect(shown).toEqual({ ...args, k7: "[redacted]" });
+});
+
+test("a member called `*` is hidden once by a pointer to any member", () => {
+  expect(redact({ "*": { pin: 1, name: 2 }, a: { pin: 3 } }, ["/*/pin"])).toEqual({
+    "*": { pin: "[redacted]", name: 2 },
+    a: { pin: "[redacted]" },
+  });
+});

@@ -46,7 +46,8 @@ function withRestored(sent: JsonValue, original: JsonValue | undefined, at: Rest
     if (original === undefined) lost.push(place.join("."));
     return original ?? sent;
   }
-  const under = (key: string): Restoring => ({ lost, place: [...place, key], paths: below(paths, key) });
+  const pathsAt = below(paths);
+  const under = (key: string): Restoring => ({ lost, place: [...place, key], paths: pathsAt(key) });
   if (isJsonArray(sent)) {
     const before = rowsInPlace(sent, original, paths);
     return sent.map((item, index) => withRestored(item, before[index], under(String(index))));
@@ -73,17 +74,24 @@ function rowsInPlace(
 
 function withRedacted(value: JsonValue, paths: readonly (readonly string[])[]): JsonValue {
   if (paths.some((path) => path.length === 0)) return REDACTED;
+  const pathsAt = below(paths);
   if (Array.isArray(value)) {
-    return value.map((item: JsonValue, index) => withRedacted(item, below(paths, String(index))));
+    return value.map((item: JsonValue, index) => withRedacted(item, pathsAt(String(index))));
   }
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, withRedacted(item, below(paths, key))]),
+    Object.entries(value).map(([key, item]) => [key, withRedacted(item, pathsAt(key))]),
   );
 }
 
-function below(paths: readonly (readonly string[])[], key: string): readonly (readonly string[])[] {
-  return paths.filter(([head]) => head === key || head === "*").map((path) => path.slice(1));
+/** Which paths go on below each key. They are sorted by key once: both may be many. */
+function below(paths: readonly (readonly string[])[]): (key: string) => readonly (readonly string[])[] {
+  const byHead = Map.groupBy(paths, ([head]) => head);
+  const anywhere = byHead.get("*") ?? [];
+  return (key) => {
+    const own = key === "*" ? [] : (byHead.get(key) ?? []);
+    return [...own, ...anywhere].map((path) => path.slice(1));
+  };
 }
 
 function unescapePointer(token: string): string {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
+import { SlowChecks } from "../callers/slow-checks.ts";
 import { Executions } from "../calls/executions.ts";
 import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
@@ -54,6 +55,7 @@ beforeEach(async () => {
     settings: DEFAULT_SETTINGS,
     quota: new Quota(ledger, clock),
     userOpenLimit: new UserOpenLimit(ledger, clock),
+    slowChecks: new SlowChecks(clock),
     unstored: new Unstored(() => {}),
     gaveUp: new AbortController().signal,
     closed: new AbortController().signal,

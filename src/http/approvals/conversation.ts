@@ -49,7 +49,7 @@ export async function conversationBefore(
     .map(({ event: { author, timestamp, imported }, text }) => ({
       author,
       at: new Date(timestamp).toISOString(),
-      text: hideSecrets(text, secrets).slice(0, LONGEST_TEXT),
+      text: hideSecrets(text, secrets, LONGEST_TEXT),
       ...(imported === undefined ? {} : { imported }),
     }));
 }

@@ -8,6 +8,9 @@ const LONGEST_NAME = 768;
 const LONGEST_TEXT = 4_000;
 const LONGEST_NONCE = 100;
 const MOST_LEASE_SECONDS = 3_600;
+// Each of these is looked for in all arguments, or stored for each person, whenever the call is stored or shown.
+const MOST_SECRETS = 100;
+const MOST_NAMES = 1_000;
 
 const name = z.string().min(1).max(LONGEST_NAME);
 const text = z.string().min(1).max(LONGEST_TEXT);
@@ -69,8 +72,8 @@ export const proposalBodySchema: z.ZodType<ProposalBody> = z
       .union([
         z.literal("requester"),
         z.strictObject({
-          roles: z.array(name).optional(),
-          users: z.array(name).optional(),
+          roles: z.array(name).max(MOST_NAMES).optional(),
+          users: z.array(name).max(MOST_NAMES).optional(),
           notRequester: z.boolean().optional(),
         }),
       ])
@@ -82,8 +85,8 @@ export const proposalBodySchema: z.ZodType<ProposalBody> = z
     deadline: z.iso.datetime({ offset: true }).optional().openapi({
       description: "After this time it can no longer be approved. ISO 8601.",
     }),
-    amendable: z.union([z.literal(true), z.array(name)]).optional(),
-    secrets: z.array(text).optional().openapi({
+    amendable: z.union([z.literal(true), z.array(name).max(MOST_NAMES)]).optional(),
+    secrets: z.array(text).max(MOST_SECRETS).optional().openapi({
       description: "JSON pointers to arguments that only you may see.",
     }),
     idempotent: z.boolean().optional().openapi({

@@ -14,9 +14,11 @@ export type SchemaOutcome =
  */
 export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome {
   try {
-    const { fits, validator, mayTakeLong } = readingOf(schema);
+    const { fits, validator, size } = readingOf(schema);
     if (fits?.(value) === true) return FITS;
-    const outcome = mayTakeLong ? inTime(() => validator.validate(value)) : validator.validate(value);
+    const outcome = isLarger(value, MOST_WORK / size)
+      ? inTime(() => validator.validate(value))
+      : validator.validate(value);
     if (outcome.valid) return FITS;
     const worst = outcome.errors.reduce((deepest, error) =>
       error.instanceLocation.length >= deepest.instanceLocation.length ? error : deepest,
@@ -34,13 +36,15 @@ const FITS = { ok: true } as const;
 
 // Long enough for any ordinary pattern on a busy machine; it stops patterns that would never end.
 const MOST_MS = 2_000;
-// Everything else takes time in proportion to the schema and the value.
+// Everything else takes time in proportion to the schema's size times the value's; up to this much, that is not long.
+const MOST_WORK = 4_000_000;
 const UNBOUNDED = /"(?:pattern|patternProperties|format|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/;
 
 interface Reading {
   readonly fits: ReturnType<typeof quickCheck>;
   readonly validator: Validator;
-  readonly mayTakeLong: boolean;
+  /** In characters; infinite if nothing bounds the time that it takes. */
+  readonly size: number;
 }
 
 // A tool's schema is parsed once and used at every call; it is never changed in place.
@@ -51,13 +55,24 @@ function readingOf(schema: JsonObject): Reading {
   if (known !== undefined) return known;
   // Short-circuit off: the innermost error is the one that names the field.
   const validator = new Validator(schema, "2020-12", false);
-  const reading = {
-    fits: quickCheck(schema),
-    validator,
-    mayTakeLong: UNBOUNDED.test(JSON.stringify(schema)),
-  };
+  const text = JSON.stringify(schema);
+  const size = UNBOUNDED.test(text) ? Number.POSITIVE_INFINITY : text.length;
+  const reading = { fits: quickCheck(schema), validator, size };
   readings.set(schema, reading);
   return reading;
+}
+
+/** Has a value more values and characters in it than this? */
+function isLarger(value: JsonValue, most: number): boolean {
+  const waiting = [value];
+  let seen = 0;
+  for (let next = waiting.pop(); next !== undefined && seen <= most; next = waiting.pop()) {
+    seen += 1;
+    if (typeof next === "string") seen += next.length;
+    if (typeof next !== "object" || next === null) continue;
+    for (const inner of Object.values(next)) waiting.push(inner);
+  }
+  return seen > most;
 }
 
 const ENTER = new Script("enter()");
