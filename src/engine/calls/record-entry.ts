@@ -1,6 +1,12 @@
-import { CountersignError, canonicalJson, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import {
+  CountersignError,
+  canonicalJson,
+  type ErrorCode,
+  type JsonObject,
+  type JsonValue,
+} from "../../protocol/index.ts";
 import { bodyDigest } from "../common/index.ts";
-import { newFrame, wordingOf, writeAnswer } from "../frames/index.ts";
+import { cancelledAnswer, newFrame, wordingOf, writeAnswer } from "../frames/index.ts";
 import {
   afterCommit,
   type CallRecord,
@@ -194,6 +200,7 @@ export function journalEnd(
 }
 
 const RUN_STOPPED = "the run was stopped before the other agent started";
+const RUN_STOPPED_ASKING = "the run was stopped before the tool asked";
 
 /** Opens a frame for the other agent. The call waits for its result, without a lease. */
 async function delegate(
@@ -255,8 +262,15 @@ async function suspend(
   const { call, frame, session, now } = held;
   // If the call is unknown by now, a person may already be settling it; another question would mislead them.
   if (call.status === "unknown") return { value: { call } };
+  // The questions of its run were withdrawn, and nothing would go on after an answer to this one.
+  if (frame?.status === "cancelled")
+    return failAsking(parts, held, {
+      result: cancelledAnswer(RUN_STOPPED_ASKING, call),
+      code: "withdrawn",
+      last,
+    });
   const tooMany = tooManyAsked(parts, held);
-  if (tooMany !== undefined) return failAsking(parts, held, { result: tooMany, last });
+  if (tooMany !== undefined) return failAsking(parts, held, { result: tooMany, code: "too-many-open", last });
   const { approvers, expiresInMs } = claimed.tool.asking;
   // For a gated function, the user is the last caller; for a run, it is the session's user.
   const user = call.frame === undefined ? (call.requesters?.at(-1) ?? session.user) : session.user;
@@ -300,7 +314,11 @@ function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, s
 async function failAsking(
   parts: EngineParts,
   { call, frame, session, now }: Held,
-  { result, last }: { readonly result: JsonObject; readonly last: Conflict | undefined },
+  {
+    result,
+    code,
+    last,
+  }: { readonly result: JsonObject; readonly code: ErrorCode; readonly last: Conflict | undefined },
 ): Promise<Plan<Ended>> {
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
@@ -316,7 +334,7 @@ async function failAsking(
     call: call.id,
     tool: call.tool,
     attempt: call.attempt,
-    code: "too-many-open",
+    code,
   });
   return { draft, value: answered };
 }
@@ -332,6 +350,8 @@ function recordTooLate(
   if (outcome.kind !== "succeeded" && outcome.kind !== "failed") return { value: {} };
   const { call, session, now } = held;
   const draft = new Draft(parts, now, session);
-  const late = { call: call.id, tool: call.tool, attempt, ...endOf(outcome), statusThen: call.status };
+  // In an erased session only that it ended is told: what it says was to be gone.
+  const end = session.deletedAt === undefined ? endOf(outcome) : { outcome: outcome.kind };
+  const late = { call: call.id, tool: call.tool, attempt, ...end, statusThen: call.status };
   return { draft: draft.journal("late-result", late), value: {} };
 }

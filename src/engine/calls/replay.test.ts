@@ -101,6 +101,18 @@ describe("ctx.step", () => {
     expect(ran).toEqual([`${id}:send`, `${id}:send:1`, `${id}:send:2`]);
   });
 
+  test("gives no two steps one key, whatever they are called", async () => {
+    const ran: string[] = [];
+    const call = tool(async ({ step }) => {
+      for (const name of ["pay", "pay", "pay:1", "pay:1", "pay:1:0", "pay:1:1", "pay:"])
+        await step(name, ({ idempotencyKey }) => void ran.push(idempotencyKey));
+      return null;
+    });
+    await call({}, use);
+    expect(ran).toHaveLength(7);
+    expect(new Set(ran).size).toBe(7);
+  });
+
   test("remembers that it failed, and throws the same again instead of trying again", async () => {
     let tries = 0;
     const caught: unknown[] = [];

@@ -128,9 +128,8 @@ export class Replay {
   ): Promise<StepEnd<T>> {
     const { callId, saveStep, parts } = this.#options;
     if (from !== "started" && !(await saveStep(started, from))) return { halt: { kind: "lost" } };
-    const suffix = started.occurrence === 0 ? started.name : `${started.name}:${started.occurrence}`;
     const end = await endOf(
-      () => run(`${callId}:${suffix}`),
+      () => run(`${callId}:${suffixOf(started)}`),
       (value) => storedStepResult(value, started.name, parts.settings.maxResultBytes),
     );
     if ("halt" in end) return end;
@@ -234,6 +233,14 @@ export class Replay {
     this.#seen.set(counter, occurrence + 1);
     return { call: this.#options.callId, kind, name, occurrence };
   }
+}
+
+/** Ends like the second or a later use of another name. */
+const COUNTED = /:\d+$/;
+
+/** What tells a step's key from those of all other steps of its call. A name that ends like a count always has one. */
+function suffixOf({ name, occurrence }: Pick<StepRecord, "name" | "occurrence">): string {
+  return occurrence === 0 && !COUNTED.test(name) ? name : `${name}:${occurrence}`;
 }
 
 /** A tool that words its denial must not do this. */

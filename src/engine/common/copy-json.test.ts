@@ -16,6 +16,11 @@ test("what is copied is what JSON would say", () => {
   expect(copyJson(value)).toEqual(JSON.parse(JSON.stringify(value)));
 });
 
+test("minus zero is copied as it is read again: as zero", () => {
+  expect(copyJson({ a: -0, list: [-0, { b: -0 }] })).toEqual({ a: 0, list: [0, { b: 0 }] });
+  expect(copyJson(-0)).toBe(0);
+});
+
 test.each([1n, () => 1, Symbol("x")])("what JSON cannot say is refused: %s", (value) => {
   expect(() => copyJson({ value } as unknown as JsonValue)).toThrow(TypeError);
 });

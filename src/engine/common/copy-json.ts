@@ -10,7 +10,11 @@ export function copyJson(value: JsonValue): JsonValue {
   const copy: { [key: string]: JsonValue } = { ...value };
   for (const key in copy) {
     const item = copy[key];
-    if (typeof item === "string" || typeof item === "number" || typeof item === "boolean") continue;
+    if (typeof item === "string" || typeof item === "boolean") continue;
+    if (typeof item === "number") {
+      if (item === 0) copy[key] = ZERO;
+      continue;
+    }
     if (item === undefined) return withoutUndefined(value);
     // `__proto__` is a member of its own by now, so this does not set a prototype.
     copy[key] = copyJson(item);
@@ -18,7 +22,11 @@ export function copyJson(value: JsonValue): JsonValue {
   return copy;
 }
 
+/** In the place of minus zero, too: stored as JSON that is read again without its sign. */
+const ZERO = 0;
+
 function checked(value: JsonValue): JsonValue {
+  if (value === 0) return ZERO;
   if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol")
     throw new TypeError(`A ${typeof value} cannot be stored as JSON.`);
   return value;

@@ -262,6 +262,21 @@ function touched(since: number): readonly string[] {
   });
 }
 
+test("a person who is asked about a call at the same moment keeps the same call of another session from running", async () => {
+  await shop.grant({ count: 3 });
+  const asked = { status: "" };
+  watched.intercept("commit", async (pass) => {
+    watched.lift("commit");
+    // Not covered: the grant is for another agent.
+    asked.status = (await shop.pay({ amount: 5 }, { agent: "seller" })).status;
+    return pass();
+  });
+  expect(await shop.pay({ amount: 5 })).toMatchObject({ status: "pending" });
+  expect(asked.status).toBe("pending");
+  expect(await shop.refusal()).toBe("a person has still to decide on the same call of another session");
+  expect(await shop.pay({ amount: 6 })).toMatchObject({ status: "allowed" });
+});
+
 test("where no rule allows it, nothing of it is read or written; only a denial looks for one, once", async () => {
   shop.policy.scope = "session";
   const id = await shop.grant({ count: 2 });

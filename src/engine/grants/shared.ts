@@ -7,6 +7,7 @@ import {
   isShared,
   type Ledger,
   SHARED_GRANT,
+  type StoredItem,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
@@ -18,9 +19,9 @@ type Reading = Pick<EngineParts, "ledger">;
 const LIST = "shared-grants";
 const PAGE = 100;
 
-/** The grants across sessions for such calls that are neither over nor revoked, and the version of their list. */
+/** The grants across sessions for such calls that are neither over nor revoked, and their list, if there is one. */
 export interface SharedGrants {
-  readonly version: number;
+  readonly list?: StoredItem;
   readonly grants: readonly GrantRecord[];
 }
 
@@ -29,7 +30,8 @@ export async function readShared({ ledger }: Reading, subject: Subject): Promise
   const ids = Array.isArray(list?.value) ? list.value.filter((id) => typeof id === "string") : [];
   const found = await Promise.all(ids.map((id) => sharedGrant({ ledger }, id)));
   const live = found.filter((grant) => grant?.revoked === undefined);
-  return { version: list?.version ?? 0, grants: live.filter((grant) => grant !== undefined) };
+  const grants = live.filter((grant) => grant !== undefined);
+  return list === undefined ? { grants } : { list, grants };
 }
 
 /** A grant across sessions that is not over, also if it was revoked. */
@@ -39,8 +41,25 @@ export async function sharedGrant({ ledger }: Reading, id: string): Promise<Gran
 }
 
 /** Adds to the draft the grants across sessions for such calls. */
-export async function addShared(parts: Reading, draft: Draft, subject: Subject): Promise<void> {
-  for (const grant of (await readShared(parts, subject)).grants) draft.addShared(grant);
+export async function addShared(parts: Reading, draft: Draft, subject: Subject): Promise<SharedGrants> {
+  const shared = await readShared(parts, subject);
+  for (const grant of shared.grants) draft.addShared(grant);
+  return shared;
+}
+
+/**
+ * Has the commit refused if a person is asked about such a call meanwhile: whoever uses a grant across sessions has looked
+ * for such questions after the list was read.
+ */
+export function relyOnNoQuestion(draft: Draft, { list }: SharedGrants): void {
+  if (list !== undefined) draft.write({ kind: "check", item: list });
+}
+
+/** Has the commit of whoever uses one of the grants at the same moment refused: a person is asked about such a call. */
+export function tellOfQuestion(draft: Draft, { list, grants }: SharedGrants): void {
+  if (list === undefined || grants.length === 0) return;
+  const { version: read, ...item } = list;
+  draft.write({ kind: "item", item, read });
 }
 
 /** Adds to the draft what an approval granted across sessions, if it did. */
@@ -73,7 +92,7 @@ export function writeToList(
   const all = [...shared.grants, grant];
   const expiresAt = Math.max(...all.map(({ endsAt }) => endsAt));
   const item = { kind: LIST, id: listId(ledger, grant), value: all.map(({ id }) => id), expiresAt };
-  draft.write({ kind: "item", item, read: shared.version });
+  draft.write({ kind: "item", item, read: shared.list?.version ?? 0 });
 }
 
 function listId({ digestKey }: Pick<Ledger, "digestKey">, { app, tool, requesters }: Subject): string {

@@ -16,7 +16,7 @@ import { changeGrant, grantIsGenuine } from "./grant-mac.ts";
 import { isWithin } from "./limits.ts";
 import { givers } from "./mint.ts";
 import { notApproved } from "./not-approved.ts";
-import { addShared } from "./shared.ts";
+import { addShared, relyOnNoQuestion, tellOfQuestion } from "./shared.ts";
 import { waitsElsewhere, waitsInSession } from "./waits.ts";
 
 /** A call that a person would be asked about now, and what they would be asked. */
@@ -48,7 +48,9 @@ export async function useGrant(
   asked: GrantedCall,
 ): Promise<StoredGrantUse | undefined> {
   const { call, question } = asked;
-  if (isShared(question.grants)) await addShared(parts, draft, { ...call, requesters: question.requesters });
+  const shared = isShared(question.grants)
+    ? await addShared(parts, draft, { ...call, requesters: question.requesters })
+    : undefined;
   const live = draft.grants.filter(
     ({ tool, revoked, endsAt }) => tool === call.tool && revoked === undefined && endsAt > draft.now,
   );
@@ -60,9 +62,13 @@ export async function useGrant(
       reason === undefined
         ? judgeUse(parts, grant, { ...asked, now: draft.now })
         : ({ ok: false, reason } as const);
-    if (judged.ok) return writeUse(parts, draft, { grant, call, ...judged });
+    if (judged.ok) {
+      if (shared !== undefined && isShared(grant.limits)) relyOnNoQuestion(draft, shared);
+      return writeUse(parts, draft, { grant, call, ...judged });
+    }
     refused.push({ grant: grant.id, reason: judged.reason });
   }
+  if (shared !== undefined) tellOfQuestion(draft, shared);
   if (refused.length > 0) draft.journal("grant-refused", { call: call.id, tool: call.tool, refused });
   return undefined;
 }

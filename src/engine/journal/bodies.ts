@@ -244,7 +244,12 @@ export interface JournalBodies {
   };
   readonly "confirmation-expired": AboutQuestion;
   readonly "confirmation-cancelled": QuestionWithdrawn;
-  readonly "confirmation-restored": AboutQuestion & ActedBy & { readonly reason: string };
+  readonly "confirmation-restored": AboutQuestion &
+    ActedBy & {
+      readonly reason: string;
+      /** Whose votes ended: they were given before. */
+      readonly ended?: readonly string[];
+    };
   readonly "decision-refused": DecisionRefused;
   readonly "calls-started": {
     readonly owner: string;

@@ -219,7 +219,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     reason: text,
     callMayHaveRun: optional(yes),
   },
-  "confirmation-restored": { ...aboutQuestion, ...actedBy, reason: text },
+  "confirmation-restored": { ...aboutQuestion, ...actedBy, reason: text, ended: optional(texts) },
   "decision-refused": {
     ...aboutCall,
     ...actedBy,

@@ -86,6 +86,35 @@ test("a question that was open says that it may have been decided since, once, a
   expect(await engine.verify()).toMatchObject({ ok: true });
 });
 
+test("votes from before the restore do not count: nobody has approved what may have run", async () => {
+  const approvers = { users: ["bob", "carl"] };
+  const people = ["bob", "carl"].map(
+    (id) => ({ id, kind: "token", authenticated: true, scopes: ["decide"] }) as const,
+  );
+  const judge = () =>
+    [{ outcome: "confirm", reason: "payments", requirements: [{ from: approvers, count: 2 }] }] as const;
+  const desk = new Engine({ ledger, clock, policy: judge });
+  const pay = hostIn(desk);
+  await pay({}, { key: "k", by: ana });
+  const [{ confirmation: { id = "" } = {} } = {}] = (await ledger.confirmations({ state: "open" })).items;
+  const [bob, carl] = people;
+  if (bob === undefined || carl === undefined) throw new Error("Nobody votes.");
+  expect(await tryApprove(desk, id, { by: bob })).toMatchObject({ ok: true });
+  await desk.markRestored(operator);
+  expect(await tryApprove(desk, id, { by: carl, version: 2 })).toMatchObject({ ok: true });
+  expect((await ledger.load({ confirmation: id }))?.confirmation).toMatchObject({
+    status: "requested",
+    votes: [{ person: "carl" }],
+  });
+  const records = await ledger.journal.records({ after: 0, limit: 99 });
+  expect(records.find(({ kind }) => kind === "confirmation-restored")).toMatchObject({
+    body: { ended: ["bob"] },
+  });
+  const last = await tryApprove(desk, id, { by: bob, version: 2 });
+  if (!last.ok) throw new Error(last.message);
+  expect(await last.finished).toMatchObject({ status: "succeeded" });
+});
+
 test.each([
   ["retry", { as: "retry" }, { status: "succeeded", result: 1, attempt: 1 }, 1],
   ["it happened", { as: "succeeded", result: 7 }, { status: "succeeded", result: 7, attempt: 0 }, 0],

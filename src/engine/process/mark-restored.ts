@@ -97,15 +97,19 @@ function warnQuestion(
   { call, confirmation }: { readonly call: CallRecord; readonly confirmation: ConfirmationRecord },
   decider: Decider,
 ): Draft {
-  const { shown, shownVersion } = confirmation;
+  const { shown, shownVersion, votes } = confirmation;
   draft.changeConfirmation(confirmation, {
     shown: { ...shown, why: [...shown.why, MAY_BE_DECIDED] },
     // A decision on the version from before the restore is refused.
     shownVersion: shownVersion + 1,
+    // Whoever voted before it did not know either that the call may have run.
+    votes: [],
   });
+  const ended = votes.map(({ by }) => by.id);
   return draft.journal("confirmation-restored", {
     ...subjectOf(confirmation, call),
     ...told(MAY_BE_DECIDED, decider),
+    ...(ended.length === 0 ? {} : { ended }),
   });
 }
 

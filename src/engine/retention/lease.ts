@@ -1,4 +1,5 @@
-import type { KeyValueStore } from "../ledger/index.ts";
+import { isJsonObject } from "../../protocol/index.ts";
+import type { KeyValueStore, StoredItem } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
 const ID = "lease";
@@ -12,13 +13,11 @@ export class RunLease {
   readonly #items: KeyValueStore;
   readonly #now: () => number;
   readonly #lease: Held;
-  #version: number;
 
-  private constructor({ ledger }: EngineParts, lease: Held, version: number) {
+  private constructor({ ledger }: EngineParts, lease: Held) {
     this.#items = ledger.items;
     this.#now = () => ledger.now;
     this.#lease = lease;
-    this.#version = version;
   }
 
   /** Does this work, unless another process does it: then undefined, and nothing is done. */
@@ -44,23 +43,29 @@ export class RunLease {
     const isStale = held !== undefined && (held.expiresAt ?? Number.POSITIVE_INFINITY) > now + LEASE_MS;
     if (held !== undefined && !isStale) return undefined;
     const lease: Held = { kind: work, id: ID, value: { owner: parts.newId(now) } };
-    const read = held?.version ?? 0;
-    const taken = await items.put({ ...lease, expiresAt: now + LEASE_MS }, read);
-    return taken ? new RunLease(parts, lease, read + 1) : undefined;
+    const taken = await items.put({ ...lease, expiresAt: now + LEASE_MS }, held?.version ?? 0);
+    return taken ? new RunLease(parts, lease) : undefined;
   }
 
-  /** Renews it. False if the work must end: it was stopped, or the lease ran out and another process has taken it. */
+  /** Renews it. False if the work must end: it was stopped, or the lease ran out and another process may have taken it. */
   async goesOn(stop?: AbortSignal): Promise<boolean> {
     if (stop?.aborted === true) return false;
-    const item = { ...this.#lease, expiresAt: this.#now() + LEASE_MS };
-    const renewed = await this.#items.put(item, this.#version);
-    if (renewed) this.#version += 1;
-    return renewed;
+    const held = await this.#held();
+    if (held === undefined) return false;
+    return this.#items.put({ ...this.#lease, expiresAt: this.#now() + LEASE_MS }, held.version);
   }
 
   async #release(): Promise<void> {
-    const { kind, id } = this.#lease;
-    await this.#items.remove({ kind, id, version: this.#version });
+    const held = await this.#held();
+    if (held !== undefined) await this.#items.remove(held);
+  }
+
+  // By its owner, not by its version: that counts from 1 again when somebody takes a lease that ran out.
+  async #held(): Promise<StoredItem | undefined> {
+    const { kind, id, value } = this.#lease;
+    const held = await this.#items.get(kind, id);
+    const isOurs = isJsonObject(held?.value) && held.value["owner"] === value.owner;
+    return isOurs ? held : undefined;
   }
 }
 

@@ -15,6 +15,7 @@ import {
   readProgress,
   runRetention,
 } from "./index.ts";
+import { RunLease } from "./lease.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const decider = { by: toPrincipal({ id: "ops" }), via: "cli" };
@@ -156,6 +157,16 @@ describe("one process at a time", () => {
     expect(await run(engine, rules)).toEqual({ erased: 0, held: 0, ended: "elsewhere" });
     await clock.advance(60_001);
     expect(await run(engine, rules)).toEqual({ erased: 1, held: 0, ended: "done" });
+  });
+
+  test("one that stood still while the next took over has lost its turn, and does not end that of the next", async () => {
+    const first = await RunLease.take(partsOf(engine), "retention");
+    await clock.advance(60_001);
+    const next = await RunLease.take(partsOf(engine), "retention");
+    expect(await first?.renew()).toBe(false);
+    await first?.release();
+    expect(await next?.renew()).toBe(true);
+    expect(await RunLease.take(partsOf(engine), "retention")).toBeUndefined();
   });
 
   test("the next one goes on where one died, and does not wait for a clock that was set back", async () => {

@@ -20,6 +20,7 @@ import {
   pumped,
   toolOf,
   until,
+  type WatchedLedger,
 } from "../testing/execution.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
@@ -117,6 +118,16 @@ async function fill(): Promise<string> {
   return outcome.frame.session;
 }
 
+async function keyOf(app: string, id: string): Promise<string> {
+  return (await ledger.load({ session: { app, user: "gate", id } }))?.session.key ?? "";
+}
+
+/** Which of the commits were on disk when they were answered. */
+function syncsOf({ calls }: WatchedLedger): readonly boolean[] {
+  const commits = calls.filter(({ method }) => method === "commit");
+  return commits.map(({ args }) => (args[0] as { readonly sync: boolean }).sync);
+}
+
 describe("a session", () => {
   test("is made once, under its name", async () => {
     const made = await engine.createSession(session);
@@ -195,6 +206,13 @@ describe("deleting a session", () => {
     expect(last).toMatchObject({ kind: "session-deleted", body: { by: "bob", erased: 9 } });
   });
 
+  test("is on disk before anybody is told: a power failure does not bring back what it withdrew", async () => {
+    await fill();
+    const { engine: deleting, watched } = killableEngine(ledger, clock);
+    await deleting.deleteSession(session, ana);
+    expect(syncsOf(watched)).toEqual([true]);
+  });
+
   test("lets nobody decide what it withdrew, nor go on with its turn", async () => {
     await fill();
     const [open] = (await ledger.confirmations({ state: "open" })).items;
@@ -246,6 +264,28 @@ describe("deleting a session", () => {
       { by: ana },
     );
     expect(await engine.deleteSession(name, ana)).toEqual({ ok: true });
+  });
+
+  test("leaves nothing that a call says which ends later", async () => {
+    const { engine: slow } = killableEngine(ledger, clock);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let entered = false;
+    const hang = slow.gate("hang", {}, () => {
+      entered = true;
+      return promise;
+    });
+    const ended = hang({}, { key: "k", by: ana });
+    await until(clock, () => entered);
+    const [{ owner = "", id = "" } = {}] = await ledger.unanswered(await keyOf("gate:hang", "k"));
+    await ledger.owners.retire(owner);
+    await engine.work({ once: true });
+    await engine.decisions.settle({ call: id }, { as: "failed", error: "gave up" }, { by: ana });
+    await engine.deleteSession({ app: "gate:hang", user: "gate", id: "k" }, ana);
+    resolve(SWORDFISH);
+    await ended;
+    const last = (await ledger.journal.records({ after: 0, limit: 100 })).at(-1);
+    expect(last).toMatchObject({ kind: "late-result", body: { call: id, outcome: "succeeded" } });
+    expect(placesOf(SWORDFISH)).toEqual([]);
   });
 
   test("happens once, and only to sessions that exist", async () => {

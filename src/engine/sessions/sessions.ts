@@ -250,6 +250,9 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
   // Erase first, so that the journal records of the deletion itself are not erased: who did it, what was withdrawn, up
   // to which record.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });
+  // If a power failure undid this, what is withdrawn would be open again and could be approved, and what somebody had
+  // deleted would be back.
+  if (cause.kind === "session-deleted" || open.length > 0) draft.sync();
   guardAgainstHolds(draft, guard);
   await addSharedFrom(parts, draft);
   revokeErased(parts, draft);

@@ -23,6 +23,7 @@ import {
   NO_DEADLINE,
 } from "./entries.ts";
 import { copyRow, type LongValues, pack } from "./long-values.ts";
+import { onceEach } from "./once-each.ts";
 import type { Entry, ItemChange, StoreCommit } from "./store.ts";
 
 type Refused = Extract<CommitOutcome, { ok: false }>;
@@ -229,7 +230,11 @@ class Work {
     }
   }
 
-  result(head: SessionDocument["head"]): Changed {
+  result(head: SessionDocument["head"]): Changed | Refused {
+    const given = { items: this.#items, checks: this.#checks };
+    // Most commits touch one item, or none.
+    const outside = this.#items.length + (this.#checks?.length ?? 0) > 1 ? onceEach(given) : given;
+    if (outside === undefined) return ROW;
     const whole = {
       head,
       frames: this.#frames.all,
@@ -250,8 +255,7 @@ class Work {
       document,
       add,
       remove,
-      items: this.#items,
-      checks: this.#checks,
+      ...outside,
       before: this.#beforeTime,
       from: this.#fromTime,
       erase: this.#erase,

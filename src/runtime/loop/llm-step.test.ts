@@ -45,6 +45,28 @@ test("a model that gives its call the id of an open confirmation does not get th
   expect(ran).toEqual(["greet"]);
 });
 
+test("no call has the key of another one's step, whatever ids the model gives", async () => {
+  const keys: string[] = [];
+  const pay = tool({
+    name: "pay",
+    description: "",
+    execute: async (_args: object, { idempotencyKey, step }) => {
+      keys.push(idempotencyKey);
+      await step("charge", (context) => void keys.push(context.idempotencyKey));
+      return "paid";
+    },
+  });
+  const model = play(
+    [call("pay", {}, "a"), call("pay", {}, "b:charge")],
+    [call("pay", {}, "a:charge"), call("pay", {}, "b")],
+    "Done.",
+  );
+  const agent = new Agent({ name: "a", model, tools: [pay] });
+  await makeRunner({ agent }).send("pay", ana);
+  expect(keys).toHaveLength(8);
+  expect(new Set(keys).size).toBe(8);
+});
+
 test("an id that is both a confirmation's and another one's call answers neither", async () => {
   const ran: string[] = [];
   const agent = new Agent({ name: "a", model: play([call("wire")]), tools: [gated("wire", ran)] });

@@ -183,6 +183,19 @@ function isUsable(id: string): boolean {
   return id !== "" && id.length <= LONGEST_CALL_ID && !OWN_ID.test(id) && !id.includes("\0");
 }
 
+/**
+ * Does a call have this id? One that is another's id with a colon behind it counts, too: it could be the key of that
+ * call's step.
+ */
+function isTaken(id: string, ids: ReadonlySet<string>): boolean {
+  if (ids.has(id)) return true;
+  for (const other of ids) {
+    const [shorter, longer] = id.length < other.length ? [id, other] : [other, id];
+    if (longer.charAt(shorter.length) === ":" && longer.startsWith(shorter)) return true;
+  }
+  return false;
+}
+
 /** Gives every call an id that the session has not used. Function responses from a model are removed. */
 function identify(
   run: RunContext,
@@ -197,7 +210,7 @@ function identify(
     const { functionCall } = part;
     if (functionCall === undefined) return part;
     const { id = "" } = functionCall;
-    const usable = isUsable(id) && !usedIds.has(id) && !given.has(id);
+    const usable = isUsable(id) && !isTaken(id, usedIds) && !isTaken(id, given);
     const call = { ...functionCall, args: functionCall.args ?? {}, id: usable ? id : `adk-${run.newId()}` };
     given.add(call.id);
     calls.push(call);

@@ -57,6 +57,21 @@ export const checkCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a commit may write an item that it checks, and write it twice, as long as all name one version",
+    async run({ open }) {
+      const ledger = await open();
+      await ledger.items.put({ ...GUARD, value: {} }, 0);
+      const writer = new SessionWriter(ledger, "s1");
+      const write = (value: number, read = 1) => ({ kind: "item", item: { ...GUARD, value }, read }) as const;
+      checkEqual(await writer.commit([check(1), write(7, 2)]), ROW, "another version written");
+      checkEqual(await writer.commit([write(7), check(2)]), ROW, "another version checked");
+      checkEqual(await writer.commit([write(7), write(8, 2)]), ROW, "two versions written");
+      checkEqual(await writer.commit([check(1), write(7), check(1), write(8)]), OK, "the commit");
+      const { value, version } = (await ledger.items.get(GUARD.kind, GUARD.id)) ?? {};
+      checkEqual({ value, version }, { value: 8, version: 2 }, "the item");
+    },
+  },
+  {
     name: "any number of commits that check an item at once are done at the first try, those that erase too",
     async run({ open }) {
       const ledger = await open();
