@@ -88,8 +88,9 @@ test("a question says which rules of which version applied, and what they saw, w
       ],
     },
   ];
+  // The journal keeps it; a session's document, which is written with every commit, does not.
+  expect(confirmation).not.toHaveProperty("policy");
   expect(confirmation).toMatchObject({
-    policy: note,
     shown: { hint: "Pay 5000 with [redacted]?", why: ["policy rule big"] },
     requirements: [{ from: { roles: ["boss"] }, count: 1, group: "bosses" }],
     expiresAt: clock.now() + 3_600_000,

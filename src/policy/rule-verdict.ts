@@ -9,6 +9,8 @@ export interface ReadyRule {
   readonly rule: PolicyRule;
   readonly verdict: PolicyVerdict;
   readonly reads: readonly FactPath[];
+  /** Nothing in its verdict depends on the call, but for the facts and for a condition that cannot be judged. */
+  readonly isFixed: boolean;
 }
 
 export function toReadyRule(rule: PolicyRule): ReadyRule {
@@ -23,7 +25,12 @@ export function toReadyRule(rule: PolicyRule): ReadyRule {
       ...(outcome === "confirm" ? termsOf(asking) : {}),
     },
     reads: [...(when?.reads ?? []), ...(unless?.reads ?? [])].map(factPath),
+    isFixed: outcome !== "confirm" || isFixed(asking),
   };
+}
+
+function isFixed({ hint, grants, byMail }: RuleAsking): boolean {
+  return hint === undefined && grants === undefined && byMail === undefined;
 }
 
 function termsOf({
@@ -54,19 +61,16 @@ export interface JudgedCall {
 
 /** What a rule that is about the call says about it; undefined if its conditions do not hold. */
 export function verdictOf(
-  { rule, verdict, reads }: ReadyRule,
+  { rule, verdict, reads, isFixed: fixed }: ReadyRule,
   judged: JudgedCall,
 ): PolicyVerdict | undefined {
   const applied = appliesTo(rule, judged.facts);
   if (applied === undefined) return undefined;
-  const facts = reads.length === 0 ? {} : { facts: judged.readFacts().at(reads) };
-  if (rule.outcome !== "confirm") return { ...verdict, ...facts, ...reasonOf(verdict, applied) };
-  return {
-    ...verdict,
-    ...facts,
-    ...reasonOf(verdict, applied),
-    ...offered(rule.asking, judged.call, applied),
-  };
+  const seen = reads.length === 0 ? verdict : { ...verdict, facts: judged.readFacts().at(reads) };
+  if (fixed && applied.failure === undefined) return seen;
+  const reason = reasonOf(verdict, applied);
+  if (rule.outcome !== "confirm") return { ...seen, ...reason };
+  return { ...seen, ...reason, ...offered(rule.asking, judged.call, applied) };
 }
 
 function reasonOf({ reason }: PolicyVerdict, { failure }: Applied): Partial<PolicyVerdict> {

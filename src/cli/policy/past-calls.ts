@@ -59,7 +59,9 @@ function toldIn(entry: ReturnType<typeof parseEntry>, at: number): readonly Told
   if (entry.state !== "readable") return [];
   switch (entry.kind) {
     case "confirmation-requested":
-      return entry.body.round === 0 ? [{ call: entry.body.call, was: "asked", at }] : [];
+      return entry.body.round === 0
+        ? [{ call: entry.body.call, was: "asked", at, policy: entry.body.policy }]
+        : [];
     case "calls-started":
       return entry.body.calls.map(({ call, policy }) => ({ call, was: "ran", at, policy }));
     case "call-started":
@@ -88,11 +90,15 @@ async function pastCall(ledger: Ledger, told: ToldCall): Promise<PastCall | unde
 
 type Whole = Snapshot & { readonly call: CallRecord };
 
-async function pastQuestion(ledger: Ledger, whole: Whole, { at }: ToldCall): Promise<PastCall | undefined> {
+async function pastQuestion(
+  ledger: Ledger,
+  whole: Whole,
+  { at, policy = [] }: ToldCall,
+): Promise<PastCall | undefined> {
   const question = await firstQuestionOf(ledger, whole);
   // Erased: nobody knows what it was about.
   if (question === undefined || question.shown.why.length === 0) return undefined;
-  const { id, shown, policy = [] } = question;
+  const { id, shown } = question;
   const call = await describe(ledger, whole, { source: shown.source, at });
   return { id, was: "asked", why: shown.why, policy, decided: endOf(question), call };
 }

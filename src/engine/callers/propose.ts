@@ -310,7 +310,7 @@ function openQuestion(parts: EngineParts, draft: Draft, call: CallRecord, questi
   const confirmation = newConfirmation(parts, draft.now, { session, call, frame: undefined, question });
   const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
   draft.insertCall(waiting);
-  writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
+  writeQuestions(draft, undefined, [{ call: waiting, confirmation, policy: question.policy }]);
   return { call: waiting, confirmation };
 }
 

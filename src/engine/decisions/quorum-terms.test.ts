@@ -119,8 +119,10 @@ describe("amending", () => {
       ],
       escalations: [{ at: fixture.clock.now() + 3_000, to: { users: ["cfo"] }, fills: [1] }],
       expiresAt: fixture.clock.now() + 10_000,
-      policy: [{ rules: [{ rule: "large" }] }],
     });
+    const records = await fixture.ledger.journal.records({ after: 0, limit: 100 });
+    const asked = records.filter(({ kind }) => kind === "confirmation-requested").at(-1);
+    expect(asked?.body).toMatchObject({ confirmation: after.id, policy: [{ rules: [{ rule: "large" }] }] });
     expect(after).not.toHaveProperty("denials");
     expect(after.shown.amendable).toEqual(["amount"]);
     // Whoever could fill in before cannot amend for those who cannot be filled in for now.

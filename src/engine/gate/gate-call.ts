@@ -157,7 +157,7 @@ function planQuestion(
   });
   const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
   draft.insertCall(waiting);
-  writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
+  writeQuestions(draft, undefined, [{ call: waiting, confirmation, policy: question.policy }]);
   return { draft, value: { callId: call.id } };
 }
 

@@ -67,30 +67,56 @@ export function judge(
 ): Ruling | Promise<Ruling> {
   const gates = gatesOf(call);
   // Most tools have a plain answer, and a promise costs time at every call.
-  if (gates instanceof Promise || rules.policies.length > 0)
-    return judgeByPolicy(rules, call, { gates, hooks });
-  return rule([...authorsIn(call, gates), ...hooks]);
+  return gates instanceof Promise
+    ? gates.then((found) => judgeAll(rules, call, { gates: found, hooks }))
+    : judgeAll(rules, call, { gates, hooks });
 }
 
-async function judgeByPolicy(
+/** What the author and the hooks say of a call. */
+interface SaidBeside {
+  readonly gates: readonly AuthorGate[];
+  readonly hooks: readonly Verdict[];
+}
+
+function judgeAll(rules: GateRules, call: GatedCall, beside: SaidBeside): Ruling | Promise<Ruling> {
+  if (rules.policies.length === 0) return rule([...authorsIn(call, beside.gates), ...beside.hooks]);
+  const state = stateFor(rules, call.subject);
+  return state instanceof Promise
+    ? state.then((read) => judgeByPolicy(rules, call, beside, read))
+    : judgeByPolicy(rules, call, beside, state);
+}
+
+function judgeByPolicy(
   rules: GateRules,
   call: GatedCall,
-  {
-    gates,
-    hooks,
-  }: {
-    readonly gates: readonly AuthorGate[] | Promise<readonly AuthorGate[]>;
-    readonly hooks: readonly Verdict[];
-  },
-): Promise<Ruling> {
+  { gates, hooks }: SaidBeside,
+  state: JsonObject,
+): Ruling | Promise<Ruling> {
   const { tool, parsed, subject } = call;
-  const authors = authorsIn(call, await gates);
-  const { verdicts, notes } =
-    rules.policies.length === 0 ? NO_OPINIONS : await opinionsOf(rules, { tool, args: parsed.args, subject });
-  return {
-    ...rule([...authors, ...verdicts, ...hooks]),
-    ...(notes.length === 0 ? {} : { policy: notes }),
-  };
+  const described = describe(rules, { tool, args: parsed.args, subject }, state);
+  const verdicts: Verdict[] = [...authorsIn(call, gates)];
+  const notes: PolicyNote[] = [];
+  const keeping: Promise<void>[] = [];
+  for (const policy of rules.policies) {
+    const { verdicts: said, note, text } = opinionOf(policy, described, "confirm");
+    verdicts.push(...said);
+    if (note === undefined) continue;
+    notes.push(note);
+    const kept = keepText(rules, note, text);
+    if (kept !== undefined) keeping.push(kept);
+  }
+  verdicts.push(...hooks);
+  const ruling = notes.length === 0 ? rule(verdicts) : { ...rule(verdicts), policy: notes };
+  return keeping.length === 0 ? ruling : Promise.all(keeping).then(() => ruling);
+}
+
+/** Stores what the note refers to, if it is not stored. */
+function keepText(
+  { policyTexts }: GateRules,
+  { version }: PolicyNote,
+  text: string | undefined,
+): Promise<void> | undefined {
+  return version === undefined || text === undefined ? undefined : policyTexts.keep(version, text);
 }
 
 function authorsIn({ tool }: GatedCall, gates: readonly AuthorGate[]): readonly Verdict[] {
@@ -104,7 +130,7 @@ export function denialOf(
   about: StoredCall,
 ): string | undefined | Promise<string | undefined> {
   const call = { tool, args: about.call.args, subject: storedSubject(about) };
-  const state = stateFor(rules, call);
+  const state = stateFor(rules, call.subject);
   return state instanceof Promise
     ? state.then((read) => denialIn(rules, call, read))
     : denialIn(rules, call, state);
@@ -159,31 +185,8 @@ interface RuledCall {
   readonly subject: CallSubject;
 }
 
-interface Opinions {
-  readonly verdicts: readonly Verdict[];
-  readonly notes: readonly PolicyNote[];
-}
-
-const NO_OPINIONS: Opinions = { verdicts: [], notes: [] };
-
-async function opinionsOf(rules: GateRules, call: RuledCall): Promise<Opinions> {
-  const read = stateFor(rules, call);
-  const described = describe(rules, call, read instanceof Promise ? await read : read);
-  const opinions = rules.policies.map((policy) => opinionOf(policy, described, "confirm"));
-  for (const { note, text } of opinions) {
-    if (note?.version === undefined || text === undefined) continue;
-    const keeping = rules.policyTexts.keep(note.version, text);
-    if (keeping !== undefined) await keeping;
-  }
-  return {
-    verdicts: opinions.flatMap(({ verdicts }) => verdicts),
-    notes: opinions.flatMap(({ note }) => note ?? []),
-  };
-}
-
 /** Not a promise if the state is not needed: a file that is read again in between could need it. */
-function stateFor(rules: GateRules, { subject }: RuledCall): JsonObject | Promise<JsonObject> {
-  const { key } = subject.session;
+function stateFor(rules: GateRules, { session: { key } }: CallSubject): JsonObject | Promise<JsonObject> {
   return key === undefined || !rules.policies.some(needsState) ? {} : rules.state(key);
 }
 

@@ -35,7 +35,7 @@ export function opinionOf(
   const { version, text } = source ?? {};
   if (given.length === 0) return SILENT;
   return {
-    verdicts: given.flatMap((verdict) => (verdict.observe === true ? [] : [toVerdict(verdict)])),
+    verdicts: given.filter(({ observe }) => observe !== true).map(toVerdict),
     note: { ...(version === undefined ? {} : { version }), rules: given.map(toApplied) },
     ...(text === undefined ? {} : { text }),
   };
@@ -71,7 +71,7 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
   return why === reason ? verdict : { ...verdict, reason: why };
 }
 
-/** Without terms, none can be odd. One by one: this runs for every call. */
+/** Without terms, none can be odd, and none is to be added up. One by one: this runs for every call. */
 function isBare(verdict: PolicyVerdict): boolean {
   return (
     verdict.approvers === undefined &&
@@ -81,7 +81,11 @@ function isBare(verdict: PolicyVerdict): boolean {
     verdict.expiresInMs === undefined &&
     verdict.amendable === undefined &&
     verdict.grants === undefined &&
-    verdict.notify === undefined
+    verdict.notify === undefined &&
+    verdict.notRequester === undefined &&
+    verdict.remindAfterMs === undefined &&
+    verdict.hint === undefined &&
+    verdict.byMail === undefined
   );
 }
 
@@ -126,12 +130,14 @@ function oddTerm({ grants, notify }: PolicyVerdict): string | undefined {
 }
 
 function toVerdict(verdict: PolicyVerdict): Verdict {
+  const { outcome, reason: why, rule } = verdict;
+  if (isBare(verdict)) return { source: "policy", outcome, why, ...(rule === undefined ? {} : { rule }) };
   const {
-    outcome,
-    reason,
+    outcome: _outcome,
+    reason: _reason,
     approvers,
     requirements,
-    rule,
+    rule: _rule,
     facts: _facts,
     observe: _observe,
     ...terms
@@ -141,7 +147,7 @@ function toVerdict(verdict: PolicyVerdict): Verdict {
     ...terms,
     source: "policy",
     outcome,
-    why: reason,
+    why,
     ...(rule === undefined ? {} : { rule }),
     ...(required.length === 0 ? {} : { requirements: required }),
   };

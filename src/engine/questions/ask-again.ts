@@ -121,7 +121,7 @@ export function writeSuccessor(
   const moved = draft.moveCall(call, "reask", update);
   const cast = vote?.(asked, moved);
   const confirmation = cast === undefined ? asked : { ...asked, votes: [cast] };
-  writeQuestions(draft, frame, [{ call: moved, confirmation }]);
+  writeQuestions(draft, frame, [{ call: moved, confirmation, policy: question.policy }]);
   if (cast !== undefined)
     draft.journal("vote-cast", { ...subjectOf(confirmation, moved), ...voteBody(cast) });
   return { call: moved, confirmation };

@@ -55,6 +55,8 @@ export function forOneCall(asked: Question): Question {
 export interface AskedCall {
   readonly call: CallRecord;
   readonly confirmation: ConfirmationRecord;
+  /** Which rules applied. The journal says it, and nothing else keeps it. */
+  readonly policy?: readonly PolicyNote[] | undefined;
 }
 
 /** The default hint of a card. */
@@ -87,7 +89,6 @@ export function newConfirmation(
     tool: call.tool,
     requesters: question.requesters,
     requirements: question.requirements,
-    ...(question.policy === undefined ? {} : { policy: question.policy }),
     invocation: frame?.invocation ?? call.wireId,
     argsDigest: call.argsDigest,
     shown: question.shown,
@@ -163,10 +164,11 @@ export function writeQuestions(
   asked: readonly AskedCall[],
 ): void {
   if (asked.length === 0) return;
-  const asks = asked.map(({ call, confirmation }) => {
+  const asks = asked.map((one) => {
+    const { call, confirmation } = one;
     const args = redact(call.args, call.secrets);
     draft.insertConfirmation(confirmation);
-    draft.journal("confirmation-requested", requestBody(call, confirmation, args));
+    draft.journal("confirmation-requested", requestBody(one, args));
     return askOf(call, confirmation, args);
   });
   if (frame === undefined) return;
@@ -194,8 +196,7 @@ function askOf(
 }
 
 function requestBody(
-  call: CallRecord,
-  confirmation: ConfirmationRecord,
+  { call, confirmation, policy }: AskedCall,
   args: JsonObject,
 ): BodyOf<"confirmation-requested"> {
   return {
@@ -213,7 +214,7 @@ function requestBody(
     ...(confirmation.escalations === undefined ? {} : { escalations: confirmation.escalations }),
     definitionDigest: call.definitionDigest,
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
-    ...(confirmation.policy === undefined ? {} : { policy: confirmation.policy }),
+    ...(policy === undefined ? {} : { policy }),
     ...(confirmation.grants === undefined ? {} : { grants: confirmation.grants }),
     ...(confirmation.byMail === undefined ? {} : { byMail: confirmation.byMail }),
     ...(confirmation.notify === undefined ? {} : { notify: confirmation.notify }),

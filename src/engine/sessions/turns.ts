@@ -200,7 +200,7 @@ function sortCalls(
     if (plan.kind === "ask") {
       const confirmation = newConfirmation(parts, now, { session, call, frame, question: plan.question });
       const asking = { ...call, confirmation: confirmation.id, rounds: 1 };
-      asked.push({ call: asking, confirmation });
+      asked.push({ call: asking, confirmation, policy: plan.question.policy });
       calls.push(asking);
       continue;
     }

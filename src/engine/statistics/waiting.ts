@@ -8,6 +8,8 @@ const DAY = 24 * HOUR;
 const AGES = [5 * MINUTE, 30 * MINUTE, 2 * HOUR, 8 * HOUR, DAY, 3 * DAY, 7 * DAY] as const;
 /** How many are counted; if there are more, those with the nearest deadline. */
 const MOST = 1_000;
+/** At a time: what does not fit into one page would be read again with the next. */
+const PAGE = 500;
 
 /** What waits for a person now. */
 export interface Waiting {
@@ -58,7 +60,7 @@ async function upTo<T>(
 ): Promise<{ readonly items: readonly T[]; readonly hasMore: boolean }> {
   const items: T[] = [];
   for (let cursor: string | undefined; ; ) {
-    const limit = most - items.length;
+    const limit = Math.min(PAGE, most - items.length);
     const page = await list({ preview: true, limit, ...(cursor === undefined ? {} : { cursor }) });
     items.push(...page.items);
     if (page.next === undefined || items.length >= most) return { items, hasMore: page.next !== undefined };

@@ -2,10 +2,12 @@ import type { Entry, EntryQuery } from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row, SqlValue } from "./connection/driver.ts";
 
-const SELECT = "select facet, value, sort, id, note from entries where facet = ?";
+const BY_PREFIX =
+  "select value, sort, id, note from entries where facet = ? and value >= ? and value < ? and sort <= ?";
+// Somebody in many groups reads under many labels for one page: what is known is not read.
+const SELECT = "select sort, id, note from entries where facet = ?";
 const UPWARDS = `${SELECT} and value = ? and (sort, id) > (?, ?) and sort <= ?`;
 const DOWNWARDS = `${SELECT} and value = ? and (sort, id) < (?, ?) and sort <= ?`;
-const BY_PREFIX = `${SELECT} and value >= ? and value < ? and sort <= ?`;
 const NOTED = " and note in (select value from json_each(?) wanted)";
 
 /** Behind every text that can be stored. */
@@ -23,7 +25,13 @@ export function readEntries(database: Database, query: EntryQuery): readonly Ent
     ...given,
     Math.min(limit, Number.MAX_SAFE_INTEGER),
   ]);
-  return rows.map(toEntry);
+  const { facet, value, prefix } = query;
+  return prefix === true ? entriesOf(facet, rows) : rows.map((entry) => toEntry(facet, value, entry));
+}
+
+/** Entries of a facet, from rows that begin with their values. */
+export function entriesOf(facet: string, rows: readonly Row[]): readonly Entry[] {
+  return rows.map(([value, ...entry]) => toEntry(facet, value as string, entry));
 }
 
 function rangeOf({ facet, value, after, until = Number.MAX_SAFE_INTEGER, newestFirst, prefix }: EntryQuery): {
@@ -42,12 +50,7 @@ function rangeOf({ facet, value, after, until = Number.MAX_SAFE_INTEGER, newestF
   return { sql: UPWARDS, values: [facet, value, ...(after ?? FIRST), until], order: "sort, id" };
 }
 
-export function toEntry([facet, value, sort, id, note]: Row): Entry {
-  return {
-    facet: facet as string,
-    value: value as string,
-    sort: sort as number,
-    id: id as string,
-    ...(note === null ? {} : { note: note as string }),
-  };
+function toEntry(facet: string, value: string, [sort, id, note]: Row): Entry {
+  const entry = { facet, value, sort: sort as number, id: id as string };
+  return note === null ? entry : { ...entry, note: note as string };
 }

@@ -1,7 +1,7 @@
 import { type Entry, type LostQuery, type Owner, type OwnerState, SUSPENSION } from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row } from "./connection/driver.ts";
-import { toEntry } from "./entries.ts";
+import { entriesOf } from "./entries.ts";
 
 const LEASE = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
@@ -17,7 +17,7 @@ const REBASE =
 const FENCE = "update owners set fenced = 1 where fenced = 0 and lease_until <= ?";
 // What has no owner whose lease runs is lost; an owner that is not even known is no exception.
 const LOST =
-  "select facet, value, sort, id, note from entries where facet = ? and (value, sort, id) > (?, ?, ?) " +
+  "select value, sort, id, note from entries where facet = ? and (value, sort, id) > (?, ?, ?) " +
   "and not exists (select 1 from owners where owners.id = entries.value and fenced = 0) " +
   "order by value, sort, id limit ?";
 const FIRST = ["", Number.MIN_SAFE_INTEGER, ""] as const;
@@ -72,7 +72,7 @@ export function fenceOverdueOwners(database: Database, now: number): void {
 /** No more than `limit` of each facet. Overdue owners must have been fenced before. */
 export function readLost(database: Database, queries: readonly LostQuery[], limit: number): readonly Entry[] {
   return queries.flatMap(({ facet, after = FIRST }) =>
-    database.all(LOST, [facet, ...after, limit]).map(toEntry),
+    entriesOf(facet, database.all(LOST, [facet, ...after, limit])),
   );
 }
 

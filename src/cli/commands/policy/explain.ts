@@ -4,6 +4,7 @@ import { type Command, LEDGER_FLAG } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { findConfirmation } from "../../find-confirmation.ts";
 import { inert, type Output } from "../../output.ts";
+import { notedRules } from "../../policy/noted-rules.ts";
 import { withEngine } from "../../wiring.ts";
 
 export const policyExplain: Command = {
@@ -19,8 +20,9 @@ export const policyExplain: Command = {
     const { output, flags } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
       const { confirmation } = await findConfirmation(ledger, given);
-      const { id, policy = [], shown } = confirmation;
-      const explained = await Promise.all(policy.map((note) => explain(ledger, note)));
+      const { id, shown } = confirmation;
+      const notes = await notedRules(ledger, confirmation);
+      const explained = await Promise.all(notes.map((note) => explain(ledger, note)));
       if (flags.has("json"))
         output.json({ id, why: [...shown.why], policy: explained as unknown as JsonValue });
       else print(output, { why: shown.why, explained });

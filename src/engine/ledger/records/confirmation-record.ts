@@ -143,7 +143,10 @@ export interface ConfirmationRecord {
   readonly requesters: readonly string[];
   /** Every one of these must be met. */
   readonly requirements: readonly Requirement[];
-  /** Which rules of which policies applied when it was asked. */
+  /**
+   * Which rules applied to the arguments that its approver put in the place of those that were asked about. Which applied
+   * when it was asked is in the journal.
+   */
   readonly policy?: readonly PolicyNote[];
   readonly invocation: string;
   readonly argsDigest: string;

@@ -68,11 +68,17 @@ export function compareEntries(a: Pick<Entry, "sort" | "id">, b: Pick<Entry, "so
   return a.sort - b.sort || compareIds(a.id, b.id);
 }
 
-const SURROGATE = /[\ud800-\udfff]/;
-
-/** In the order of UTF-8 bytes, as stores have it. That of `<` differs only where there are surrogates. */
+/** In the order of UTF-8 bytes, as stores have it. */
 function compareIds(a: string, b: string): number {
-  if (a === b) return 0;
-  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
-  return a < b ? -1 : 1;
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at += 1) {
+    const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (one !== other) return inBytes(one) - inBytes(other);
+  }
+  return a.length - b.length;
+}
+
+/** What surrogates stand for lies behind all other characters. */
+function inBytes(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
