@@ -140,3 +140,40 @@ test("a request is put off until a time of one's choice, and the next one opens"
   await expect.poll(() => rows.count()).toBe(1);
   expect((await server.look(first)).status).toBe("requested");
 });
+
+test("a review stays open and keeps what was selected when the screen is turned", async () => {
+  const server = await startInboxServer(resources);
+  await askMany(server, 3);
+  const { page, button } = await openInbox(resources, { newPage, url: server.url });
+  await page.getByRole("checkbox").first().check();
+  await button("Select all 3").click();
+  await button("Review…").click();
+  const dialog = page.getByRole("dialog", { name: "Review 3 requests" });
+  await dialog.waitFor();
+  // The list, which opened it, is not shown beside a card on a narrow screen.
+  await page.setViewportSize({ width: 744, height: 1133 });
+  await page.locator(".inbox-side").waitFor({ state: "hidden" });
+  expect(await dialog.isVisible()).toBe(true);
+  await button("Back").click();
+  await page.setViewportSize({ width: 1133, height: 744 });
+  await page.getByText("3 selected").waitFor();
+});
+
+test("the field of the palette stays in its place, however much is found", async () => {
+  const server = await startInboxServer(resources);
+  await askMany(server, 3);
+  const { page, rows } = await openInbox(resources, { newPage, url: server.url });
+  await rows.first().waitFor();
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("combobox", { name: "Command" });
+  const place = await field.boundingBox();
+  for (const [words, count] of [
+    ["label 2", 1],
+    ["nothing like it", 0],
+    ["user", 3],
+  ] as const) {
+    await field.fill(words);
+    await expect.poll(() => page.locator("#palette > [role=option]").count()).toBe(count);
+    expect(await field.boundingBox()).toEqual(place);
+  }
+});

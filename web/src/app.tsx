@@ -17,6 +17,7 @@ import { LoginPage } from "./routes/login.tsx";
 import { Strip } from "./strip.tsx";
 import { FaultWall } from "./ui/fault-wall.tsx";
 import { useKeys } from "./ui/keys.ts";
+import { shortCount } from "./ui/short-count.ts";
 
 const ChatPage = lazy(() => import("./routes/chat.tsx").then(({ ChatPage: page }) => ({ default: page })));
 const DelegationsPage = lazy(() =>
@@ -54,7 +55,7 @@ export function App(): ReactNode {
   useEffect(() => board.start(), []);
   useOtherTabs();
   useEffect(() => {
-    document.title = waiting === 0 ? "Countersign" : `(${waiting > 999 ? "999+" : waiting}) Countersign`;
+    document.title = waiting === 0 ? "Countersign" : `(${shortCount(waiting)}) Countersign`;
   }, [waiting]);
   useNotifications();
   usePush();

@@ -8,6 +8,7 @@ import { type Route, to } from "./router.ts";
 import { Button } from "./ui/button.tsx";
 import { Face } from "./ui/face.tsx";
 import { Mark } from "./ui/mark.tsx";
+import { shortCount } from "./ui/short-count.ts";
 import { useStore } from "./ui/store.ts";
 import { Words } from "./ui/words.tsx";
 
@@ -25,7 +26,6 @@ const PAGES = [
   ["history", "History", "history"],
   ["chat", "Chat", "chat"],
   ["numbers", "Numbers", "numbers"],
-  ["unknown", "Unknown", "unknown"],
 ] as const;
 
 export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNode {
@@ -34,7 +34,6 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
     () => [...state.confirmations.values()].filter(({ status }) => status === "unknown").length,
     [state],
   );
-  const counts: { readonly [page: string]: number } = { inbox: waiting, unknown };
   return (
     <header className="bar">
       <a className="brand" href={to()}>
@@ -50,12 +49,21 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
             aria-current={route.page === page ? "page" : undefined}
           >
             {name}
-            <Count of={counts[page]} />
+            {page === "inbox" ? <Count of={state.loaded || waiting > 0 ? waiting : undefined} /> : null}
           </a>
         ))}
         <button type="button" className="tab tab-more" aria-haspopup="dialog" onClick={onMore}>
           More…
         </button>
+        {/* After all others, which stay where they are when it appears. */}
+        <a
+          className={`tab tab-unknown${unknown === 0 ? " tab-idle" : ""}`}
+          href={to("unknown")}
+          aria-current={route.page === "unknown" ? "page" : undefined}
+        >
+          Unknown
+          <Count of={unknown} />
+        </a>
         <FailedDeliveryNotice isHere={route.page === "deliveries"} />
       </nav>
       <div className="bar-end">
@@ -77,12 +85,12 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
   );
 }
 
-/** It has its room also while there is none, so that the other tabs stay where they are. */
+/** Always as wide, so that the other tabs stay where they are: before it is known, and whatever it is. */
 function Count({ of }: { readonly of: number | undefined }): ReactNode {
-  if (of === undefined) return null;
+  if (of === undefined) return <span className="tab-room" />;
   return (
-    <span className="tab-room">
-      {of === 0 ? null : <span className="tab-count">{of > 999 ? "999+" : of}</span>}
+    <span className={of === 0 ? "tab-count tab-none" : "tab-count"} title={of.toLocaleString()}>
+      {shortCount(of)}
     </span>
   );
 }

@@ -1,10 +1,11 @@
 import { type ReactNode, useState } from "react";
+import type { Confirmation } from "./api/types.ts";
 import { questionText } from "./features/confirmation/card/question.ts";
 import { undoLast } from "./features/confirmation/decide/held.ts";
 import { board } from "./features/inbox/board.ts";
 import { setFilters } from "./features/inbox/filters-in-address.ts";
 import { type Filters, NO_FILTERS } from "./features/inbox/select-rows.ts";
-import { views } from "./features/inbox/views.ts";
+import { type View, views } from "./features/inbox/views.ts";
 import { go } from "./router.ts";
 import { Dialog } from "./ui/dialog.tsx";
 import { useStore } from "./ui/store.ts";
@@ -12,6 +13,8 @@ import { Words } from "./ui/words.tsx";
 
 interface Command {
   readonly name: string;
+  /** Who asks for it. */
+  readonly by?: string;
   readonly act: () => void;
 }
 
@@ -21,14 +24,14 @@ const MOST = 12;
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
-  const found = useCommands(text).slice(0, MOST);
+  const found = useCommands(text);
   const run = (command: Command | undefined): void => {
     if (command === undefined) return;
     onClose();
     command.act();
   };
   return (
-    <Dialog title="Go to a page, or run a command" onClose={onClose}>
+    <Dialog title="Go to a page, or run a command" className="dialog-palette" onClose={onClose}>
       <input
         className="input"
         aria-label="Command"
@@ -61,7 +64,14 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
             onPointerMove={() => setChosen(index)}
             onClick={() => run(command)}
           >
-            <Words text={command.name} maxLength={160} />
+            <span className="palette-name">
+              <Words text={command.name} maxLength={160} />
+            </span>
+            {command.by === undefined ? null : (
+              <span className="palette-by">
+                <Words text={command.by} maxLength={80} />
+              </span>
+            )}
           </div>
         ))}
       </div>
@@ -85,28 +95,44 @@ const PAGES: readonly Command[] = [
   { name: "Undo the last answer", act: undoLast },
 ];
 
+/** The first of what the words find. */
 function useCommands(text: string): readonly Command[] {
   const { confirmations } = useStore(board);
   const saved = useStore(views);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = ({ name }: Command): boolean => words.every((word) => name.toLowerCase().includes(word));
+  const found: Command[] = [];
+  for (const command of commands(confirmations, saved, words.length > 0)) {
+    const said = `${command.name} ${command.by ?? ""}`.toLowerCase();
+    if (words.every((word) => said.includes(word))) found.push(command);
+    if (found.length === MOST) break;
+  }
+  return found;
+}
+
+function* commands(
+  confirmations: ReadonlyMap<string, Confirmation>,
+  saved: readonly View[],
+  withRequests: boolean,
+): Iterable<Command> {
+  yield* PAGES;
+  for (const { name, filters } of saved) yield { name: `View: ${name}`, act: () => show(filters) };
   const open = [...confirmations.values()].filter(({ status }) => status === "requested");
-  const tools = [...new Set(open.map(({ tool }) => tool))];
-  return [
-    ...PAGES,
-    ...saved.map(({ name, filters }) => ({ name: `View: ${name}`, act: () => show(filters) })),
-    ...tools.map((tool) => ({
-      name: `Only ${tool}`,
-      act: () => show({ ...NO_FILTERS, tool }),
-    })),
-    // Long lists are searched only once something is typed.
-    ...(words.length === 0
-      ? []
-      : open.map((one) => ({
-          name: `${questionText(one)} · ${one.user}`,
-          act: () => go("confirmations", one.id),
-        }))),
-  ].filter(matches);
+  for (const tool of new Set(open.map((one) => one.tool)))
+    yield { name: `Only ${tool}`, act: () => show({ ...NO_FILTERS, tool }) };
+  // Long lists are searched only once something is typed.
+  if (!withRequests) return;
+  for (const one of open) yield requestCommand(one);
+}
+
+const requestCommands = new WeakMap<Confirmation, Command>();
+
+/** Made once for each: every letter that is typed looks through all of them. */
+function requestCommand(one: Confirmation): Command {
+  const known = requestCommands.get(one);
+  if (known !== undefined) return known;
+  const made = { name: questionText(one), by: one.user, act: () => go("confirmations", one.id) };
+  requestCommands.set(one, made);
+  return made;
 }
 
 function show(filters: Filters): void {

@@ -75,10 +75,11 @@ export function ChatPage(props: ChatPageProps): ReactNode {
       {props.session === undefined ? (
         <Empty title="Start a chat">
           Ask the agent to do something. What needs your approval is asked here, and in the inbox.
-          <br />
-          <Button look="ink" onClick={begin}>
-            New chat with {app}
-          </Button>
+          <span className="empty-action">
+            <Button look="ink" onClick={begin}>
+              New chat with {app}
+            </Button>
+          </span>
         </Empty>
       ) : (
         <Talk

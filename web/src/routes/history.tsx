@@ -9,7 +9,6 @@ import { HistoryTable } from "../features/history/history-table.tsx";
 import { nextSorting, type Sorting, sortRows } from "../features/history/sort-rows.ts";
 import { useListing } from "../features/history/use-listing.ts";
 import { board } from "../features/inbox/board.ts";
-import { to } from "../router.ts";
 import { Button } from "../ui/button.tsx";
 import { tell } from "../ui/messages.ts";
 import { saveFile } from "../ui/save-file.ts";
@@ -49,6 +48,12 @@ const NO_FILTERS: HistoryFilters = {
   until: "",
 };
 
+const NO_MATCH = { title: "Nothing matches these filters" };
+const NOTHING_YET = {
+  title: "Nothing has been decided yet",
+  about: "Every decision is listed here: who decided what and when, what ran, and what came back.",
+};
+
 /** Who decided what, when, from where, what ran and what came back. */
 export function HistoryPage(): ReactNode {
   const [filters, setFilters] = useState<HistoryFilters>(NO_FILTERS);
@@ -65,9 +70,6 @@ export function HistoryPage(): ReactNode {
       <div className="page-head">
         <h1>History</h1>
         <div className="row">
-          <a className="button button-small" href={to("numbers")}>
-            Numbers
-          </a>
           <Button small onClick={() => exportAs("csv", query, sorting)}>
             Export CSV
           </Button>
@@ -86,7 +88,7 @@ export function HistoryPage(): ReactNode {
         listing={listing}
         items={items}
         of="history"
-        empty={isFiltered(filters) ? "Nothing matches these filters" : "Nothing has been decided yet"}
+        empty={isFiltered(filters) ? NO_MATCH : NOTHING_YET}
         sorting={sorting}
         onSort={(by) => setSorting((before) => nextSorting(before, by))}
       />
@@ -101,8 +103,10 @@ function Filters({
   readonly filters: HistoryFilters;
   readonly onChange: (filters: HistoryFilters) => void;
 }): ReactNode {
+  // On a phone, where they would take half of the screen.
+  const [isFolded, setFolded] = useState(true);
   return (
-    <search className="history-filters">
+    <search className={isFolded ? "history-filters history-filters-few" : "history-filters"}>
       <Filter label="Search" value={filters.q} onType={(q) => onChange({ ...filters, q })} />
       <select
         className="input"
@@ -117,29 +121,34 @@ function Filters({
           </option>
         ))}
       </select>
-      <Filter label="Tool" value={filters.tool} onType={(tool) => onChange({ ...filters, tool })} />
-      <Filter label="Requester" value={filters.user} onType={(user) => onChange({ ...filters, user })} />
+      <Filter rare label="Tool" value={filters.tool} onType={(tool) => onChange({ ...filters, tool })} />
+      <Filter rare label="Requester" value={filters.user} onType={(user) => onChange({ ...filters, user })} />
       <Filter
+        rare
         label="Decided by"
         value={filters.decidedBy}
         onType={(decidedBy) => onChange({ ...filters, decidedBy })}
       />
-      <div className="history-days">
+      <div className="history-days history-rare">
         <Day label="Asked from" value={filters.since} onPick={(since) => onChange({ ...filters, since })} />
         <Day label="Asked until" value={filters.until} onPick={(until) => onChange({ ...filters, until })} />
       </div>
+      <Button expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
+        {isFolded ? "More filters" : "Fewer filters"}
+      </Button>
     </search>
   );
 }
 
 function Filter(props: {
+  readonly rare?: boolean;
   readonly label: string;
   readonly value: string;
   readonly onType: (text: string) => void;
 }): ReactNode {
   return (
     <input
-      className="input"
+      className={props.rare === true ? "input history-rare" : "input"}
       type="search"
       aria-label={props.label}
       placeholder={props.label}

@@ -43,6 +43,7 @@ export function InboxPage({ id }: { readonly id: string | undefined }): ReactNod
           view={view}
           isLoaded={state.loaded}
           isPartial={state.partial}
+          isFiltered={narrows(filters)}
           picked={picked}
           onPickAll={pickAll}
           onClear={clear}
@@ -85,11 +86,24 @@ function NoRows({ state, filters }: { readonly state: BoardState; readonly filte
     return <Empty title="The list cannot be loaded">{problem.detail}</Empty>;
   if (!loaded) return <Loading />;
   if (problem !== undefined) return <Empty title="The list cannot be loaded">{problem.detail}</Empty>;
-  const isFiltered = JSON.stringify({ ...filters, show: "" }) !== JSON.stringify({ ...NO_FILTERS, show: "" });
-  if (isFiltered) return <Empty title="Nothing matches">Loosen the filters to see more.</Empty>;
-  if (filters.show === "snoozed") return <Empty title="No hidden requests" />;
-  if (filters.show === "unknown") return <Empty title="Every outcome is known" />;
-  if (filters.show === "decided") return <Empty title="Nothing decided since this page was opened" />;
+  if (narrows(filters)) return <Empty title="Nothing matches">Loosen the filters to see more.</Empty>;
+  if (filters.show === "snoozed")
+    return (
+      <Empty title="No hidden requests">“Not now” on a request hides it here until a time you choose.</Empty>
+    );
+  if (filters.show === "unknown")
+    return (
+      <Empty title="Every outcome is known">
+        A call that was started, but whose end nobody saw, appears here. A person has to find out what
+        happened.
+      </Empty>
+    );
+  if (filters.show === "decided")
+    return (
+      <Empty title="Nothing decided since this page was opened">
+        What was decided before is in the <a href={to("history")}>history</a>.
+      </Empty>
+    );
   return (
     <Empty title="Nothing waits for you">
       When an agent wants to do something that needs a person, it appears here by itself.{" "}
@@ -100,6 +114,11 @@ function NoRows({ state, filters }: { readonly state: BoardState; readonly filte
       )}
     </Empty>
   );
+}
+
+/** Does more than choose the list? */
+function narrows(filters: Filters): boolean {
+  return JSON.stringify({ ...filters, show: "" }) !== JSON.stringify({ ...NO_FILTERS, show: "" });
 }
 
 function Loading(): ReactNode {

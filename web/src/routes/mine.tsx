@@ -16,16 +16,20 @@ export function MinePage(): ReactNode {
   const { items, news } = useMemo(() => {
     const all = new Map(listing.items.map((item) => [item.id, item]));
     const newest = listing.items[0];
+    // What is older than what the list has so far comes with it when more is shown.
+    const oldest = listing.hasMore ? listing.items.at(-1) : undefined;
     const fresh: string[] = [];
-    for (const item of state.confirmations.values()) {
+    const known = newest === undefined && listing.isLoading ? [] : state.confirmations.values();
+    for (const item of known) {
       const isMine = all.has(item.id) || (id !== undefined && item.requesters.includes(id));
       if (!isMine) continue;
+      if (oldest !== undefined && !all.has(item.id) && item.requestedAt <= oldest.requestedAt) continue;
       const isNew = newest !== undefined && newest.requestedAt < item.requestedAt;
       if (isNew && !letIn.has(item.id)) fresh.push(item.id);
       else all.set(item.id, item);
     }
     return { items: [...all.values()].toSorted(newestFirst), news: fresh };
-  }, [listing.items, state, id, letIn]);
+  }, [listing.items, listing.isLoading, listing.hasMore, state, id, letIn]);
   return (
     <main className="page">
       <div className="page-head">
@@ -37,10 +41,16 @@ export function MinePage(): ReactNode {
           </Button>
         )}
       </div>
-      <HistoryTable listing={listing} items={items} of="mine" empty="You have no requests yet" />
+      <HistoryTable listing={listing} items={items} of="mine" empty={NONE} />
     </main>
   );
 }
+
+const NONE = {
+  title: "You have no requests yet",
+  about:
+    "What an agent asks for in your name is listed here, with who may decide it. You can withdraw it here.",
+};
 
 function newestFirst(left: Confirmation, right: Confirmation): number {
   return left.requestedAt < right.requestedAt ? 1 : left.requestedAt > right.requestedAt ? -1 : 0;

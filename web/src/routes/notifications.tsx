@@ -18,11 +18,11 @@ export function NotificationsPage(): ReactNode {
     );
   }, []);
   return (
-    <main className="page page-narrow">
+    <main className="page notifications">
       <h1>Notifications</h1>
       <p className="muted">
-        These settings are yours, for all your logins and devices. Every question is in the inbox, whatever
-        you set here.
+        These settings are yours, for all your logins and devices. Every request is in the inbox, whatever you
+        set here.
       </p>
       {problem === undefined ? null : <Empty title="The settings cannot be loaded">{problem.detail}</Empty>}
       {settings === undefined || me === undefined ? null : (

@@ -51,7 +51,7 @@ function Found({ found }: { readonly found: Statistics }): ReactNode {
         <span>
           {of === "everybody"
             ? "Everybody's decisions."
-            : "Your own decisions, and what waits that you may see. Everybody's need the scope metrics."}
+            : "Your own decisions, and what you may see of what waits. A login with the scope metrics shows everybody's."}
         </span>
         {behind ? <span role="status">Still counting…</span> : null}
       </p>

@@ -1,14 +1,19 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { createPortal } from "react-dom";
 
 export interface DialogProps {
   readonly title: string;
+  readonly className?: string;
   readonly children: ReactNode;
   /** Absent for a dialog that cannot be dismissed. */
   readonly onClose?: () => void;
 }
 
-/** A modal dialog: the browser's own, which keeps focus inside. What had it before has it again afterwards. */
-export function Dialog({ title, children, onClose }: DialogProps): ReactNode {
+/**
+ * A modal dialog: the browser's own, which keeps focus inside. What had it before has it again afterwards. It is no part
+ * of what opened it: a list that is hidden when the screen is turned would hide it too, and shut off the whole page.
+ */
+export function Dialog({ title, children, onClose, className = "" }: DialogProps): ReactNode {
   const place = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const element = place.current;
@@ -19,10 +24,10 @@ export function Dialog({ title, children, onClose }: DialogProps): ReactNode {
       queueMicrotask(giveBack);
     };
   }, []);
-  return (
+  return createPortal(
     <dialog
       ref={place}
-      className="dialog"
+      className={`dialog ${className}`}
       aria-label={title}
       onCancel={(event) => {
         event.preventDefault();
@@ -33,7 +38,8 @@ export function Dialog({ title, children, onClose }: DialogProps): ReactNode {
         <h2>{title}</h2>
         {children}
       </div>
-    </dialog>
+    </dialog>,
+    document.body,
   );
 }
 

@@ -131,7 +131,7 @@ function Fields({ most, longest, typed, onType }: FieldsProps): ReactNode {
         </label>
       ))}
       <label className="field">
-        <span className="label">Only where (CEL, for example args.to == "acme")</span>
+        <span className="label">Only where (optional; CEL, for example args.to == "acme")</span>
         <input
           className="input"
           maxLength={1000}

@@ -18,7 +18,7 @@ import type { Listing } from "./use-listing.ts";
 export interface HistoryTableProps {
   readonly listing: Listing;
   readonly items: readonly Confirmation[];
-  readonly empty: string;
+  readonly empty: { readonly title: string; readonly about?: string };
   /** `mine` shows who can decide and lets one withdraw; `history` who decided and what came back. */
   readonly of: "mine" | "history";
   readonly sorting?: Sorting | undefined;
@@ -33,7 +33,8 @@ export function HistoryTable(props: HistoryTableProps): ReactNode {
   );
   if (listing.problem !== undefined)
     return <Empty title="The list cannot be loaded">{listing.problem.detail}</Empty>;
-  if (items.length === 0) return listing.isLoading ? <Empty title="Loading…" /> : <Empty title={empty} />;
+  if (items.length === 0)
+    return listing.isLoading ? <Empty title="Loading…" /> : <Empty title={empty.title}>{empty.about}</Empty>;
   return (
     <>
       <table className="table">
@@ -103,18 +104,20 @@ function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "min
           </p>
         )}
       </td>
-      <td>{of === "mine" ? <At at={requestedAt} /> : <Person name={user} />}</td>
-      <td>
+      <td data-name={of === "mine" ? "Asked" : "Requester"}>
+        {of === "mine" ? <At at={requestedAt} /> : <Person name={user} />}
+      </td>
+      <td data-name="Status">
         <StatusBadge status={status} settlement={item.settlement} />
       </td>
-      <td>
+      <td data-name={of === "mine" ? "Who decides" : "Decided"}>
         {of === "mine" && status === "requested" ? (
           <Words text={whoMay(item)} maxLength={200} />
         ) : (
           <Decided item={item} />
         )}
       </td>
-      <td>
+      <td data-name={of === "mine" ? undefined : "Result"}>
         {of === "mine" ? (
           item.can.cancel ? (
             <WithdrawButton confirmation={item} />

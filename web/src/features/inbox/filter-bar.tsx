@@ -25,7 +25,7 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
         className="input"
         type="search"
         aria-label="Search"
-        placeholder="Search tools, people, arguments"
+        placeholder="Search waiting requests"
         value={filters.search}
         onChange={(event) => onFilter({ ...filters, search: event.target.value })}
       />
@@ -48,17 +48,12 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
             label={NAMES[facet]}
             value={filters[facet]}
             choices={[
-              ["", facet === "user" ? "Who" : NAMES[facet]],
+              ["", facet === "user" ? "From" : NAMES[facet]],
               ...choices[facet].map((name) => [name, name] as const),
             ]}
             onChoose={(value) => onFilter({ ...filters, [facet]: value })}
           />
         ))}
-        {isFiltered ? (
-          <Button look="link" onClick={() => onFilter(NO_FILTERS)}>
-            Clear
-          </Button>
-        ) : null}
       </div>
       <Views filters={filters} isFiltered={isFiltered} onFilter={onFilter} />
     </search>
@@ -81,6 +76,11 @@ function Views({
   };
   return (
     <div className="filters-row views">
+      {isFiltered ? (
+        <Button look="link" onClick={() => onFilter(NO_FILTERS)}>
+          Clear
+        </Button>
+      ) : null}
       {saved.map((view) => (
         <Button key={view.name} small pressed={view === here} onClick={() => onFilter(view.filters)}>
           <Words text={view.name} maxLength={40} />

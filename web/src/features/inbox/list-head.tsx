@@ -11,6 +11,8 @@ export interface ListHeadProps {
   readonly isLoaded: boolean;
   /** More waits than is kept here. */
   readonly isPartial: boolean;
+  /** Only some of it is shown, by a search or a filter. */
+  readonly isFiltered: boolean;
   readonly picked: ReadonlySet<string>;
   readonly onPickAll: (ids: readonly string[]) => void;
   readonly onClear: () => void;
@@ -22,10 +24,6 @@ export function ListHead(props: ListHeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const open = view.rows.filter(({ status, can }) => status === "requested" && can.decide);
   const chosen = open.filter(({ id }) => picked.has(id));
-  const close = (): void => {
-    setOpen(false);
-    onClear();
-  };
   return (
     <div className="list-head">
       {chosen.length === 0 ? (
@@ -39,7 +37,9 @@ export function ListHead(props: ListHeadProps): ReactNode {
           onReview={() => setOpen(true)}
         />
       )}
-      {isOpen ? <ReviewDialog confirmations={chosen} onClose={close} /> : null}
+      {isOpen ? (
+        <ReviewDialog confirmations={chosen} onClose={() => setOpen(false)} onAnswered={onClear} />
+      ) : null}
     </div>
   );
 }
@@ -88,22 +88,22 @@ function Chosen({ chosen, open, onPickAll, onClear, onReview }: ChosenProps): Re
 }
 
 /** How many wait, what was decided meanwhile, and what is new. */
-function Counted({ view, isLoaded, isPartial }: ListHeadProps): ReactNode {
+function Counted({ view, isLoaded, isPartial, isFiltered }: ListHeadProps): ReactNode {
   const { rows, waiting, decided } = view;
   const isCut = isPartial && rows.length - decided >= MOST;
   const isKnown = isLoaded || rows.length > 0;
   return (
     <>
-      <span>{isCut ? SHOWN_OF_MORE : isKnown ? countOf(rows, decided) : ""}</span>
+      <span>{isCut ? SHOWN_OF_MORE : isKnown ? countOf(rows, decided, isFiltered) : ""}</span>
       <span className="row">
         {decided === 0 ? null : (
           <Button small look="quiet" onClick={view.clearDecided}>
-            Clear {decided} decided
+            Clear {decided.toLocaleString()} decided
           </Button>
         )}
         {waiting === 0 ? null : (
           <Button small look="ink" onClick={view.letIn}>
-            {waiting} new
+            {waiting.toLocaleString()} new
           </Button>
         )}
       </span>
@@ -113,7 +113,7 @@ function Counted({ view, isLoaded, isPartial }: ListHeadProps): ReactNode {
 
 const SHOWN_OF_MORE = `Only the ${MOST.toLocaleString()} nearest deadlines are shown`;
 
-function countOf(rows: readonly Confirmation[], decided: number): string {
+function countOf(rows: readonly Confirmation[], decided: number, isFiltered: boolean): string {
   const order = rows.some(({ expiresAt }) => expiresAt) ? ", nearest deadline first" : "";
-  return `${(rows.length - decided).toLocaleString()} waiting${order}`;
+  return `${(rows.length - decided).toLocaleString()} ${isFiltered ? "found" : "waiting"}${order}`;
 }

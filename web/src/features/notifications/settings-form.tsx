@@ -37,7 +37,7 @@ export function SettingsForm({ settings, channels }: SettingsFormProps): ReactNo
       }}
     >
       <fieldset>
-        <legend>Channels that tell you of questions</legend>
+        <legend>How you are told of requests</legend>
         {channels.length === 0 ? (
           <p className="muted">This server has no channels that reach people.</p>
         ) : null}
@@ -72,14 +72,14 @@ function Times({ typed, change }: TimesProps): ReactNode {
   const { hasQuiet, hasDaily } = typed;
   return (
     <fieldset>
-      <legend>When</legend>
+      <legend>When you are told</legend>
       <label className="notifications-check">
         <input
           type="checkbox"
           checked={hasQuiet}
           onChange={(event) => change({ hasQuiet: event.target.checked })}
         />
-        Quiet hours: only what is urgent is told
+        Quiet hours: tell me only what is urgent
       </label>
       {hasQuiet ? (
         <div className="notifications-times">
@@ -93,7 +93,7 @@ function Times({ typed, change }: TimesProps): ReactNode {
           checked={hasDaily}
           onChange={(event) => change({ hasDaily: event.target.checked })}
         />
-        Once a day: one message about all that waits
+        Once a day: send me one message with all that waits
       </label>
       {hasDaily ? (
         <div className="notifications-times">

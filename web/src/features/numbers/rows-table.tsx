@@ -30,11 +30,11 @@ export function RowsTable({
               <th scope="col">Name</th>
               <th scope="col">Approved</th>
               <th scope="col">Denied</th>
-              <th scope="col">Rate</th>
+              <th scope="col">Approval rate</th>
               {hasAsked ? <th scope="col">Expired</th> : null}
               {hasAsked ? <th scope="col">Unknown</th> : null}
               <th scope="col">Median</th>
-              <th scope="col">95 %</th>
+              <th scope="col">95 % within</th>
               <th scope="col" className="times-head">
                 <span>1 s</span>
                 <span>1 min</span>
@@ -68,11 +68,13 @@ function Row({ row, hasAsked }: { readonly row: NumbersRow; readonly hasAsked: b
       </th>
       <td data-name="Approved">{approved.toLocaleString()}</td>
       <td data-name="Denied">{denied.toLocaleString()}</td>
-      <td data-name="Rate">{approvalShare(row)}</td>
+      <td data-name="Approval rate">{approvalShare(row)}</td>
       {hasAsked ? <td data-name="Expired">{(expired ?? 0).toLocaleString()}</td> : null}
       {hasAsked ? <td data-name="Unknown">{(unknown ?? 0).toLocaleString()}</td> : null}
       <td data-name="Median">{decisionSeconds === undefined ? "–" : span(decisionSeconds.median * 1000)}</td>
-      <td data-name="95 %">{decisionSeconds === undefined ? "–" : span(decisionSeconds.p95 * 1000)}</td>
+      <td data-name="95 % within">
+        {decisionSeconds === undefined ? "–" : span(decisionSeconds.p95 * 1000)}
+      </td>
       <td className="times">{decisionSeconds === undefined ? null : <Times {...decisionSeconds} />}</td>
     </tr>
   );

@@ -23,9 +23,9 @@ export function Tiles({ found: { waiting, total } }: { readonly found: Statistic
       <Tile
         name="Approved"
         value={approvalShare(total)}
-        note={`${approved.toLocaleString()}${amended === 0 ? "" : `, ${amended.toLocaleString()} with changes`}`}
+        note={`${decided(approved)}${amended === 0 ? "" : `, ${amended.toLocaleString()} with changes`}`}
       />
-      <Tile name="Denied" value={share(denied, approved + denied)} note={denied.toLocaleString()} />
+      <Tile name="Denied" value={share(denied, approved + denied)} note={decided(denied)} />
       {expired === undefined ? null : (
         <Tile
           name="Expired"
@@ -48,6 +48,10 @@ export function Tiles({ found: { waiting, total } }: { readonly found: Statistic
       />
     </dl>
   );
+}
+
+function decided(count: number): string {
+  return `${count.toLocaleString()} ${count === 1 ? "decision" : "decisions"}`;
 }
 
 /** Kept on one line. */

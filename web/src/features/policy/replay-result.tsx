@@ -51,9 +51,7 @@ export function ReplayResult({ report }: { readonly report: ReplayReport }): Rea
 function Difference({ what, found }: { readonly what: string; readonly found: ReplayDifference }): ReactNode {
   return (
     <>
-      <p>
-        <strong>{differenceSentence(what, found)}</strong>
-      </p>
+      <p className={found.count === 0 ? "muted" : "replay-difference"}>{differenceSentence(what, found)}</p>
       {found.examples.length === 0 ? null : (
         <details>
           <summary>{examplesTitle(found)}</summary>

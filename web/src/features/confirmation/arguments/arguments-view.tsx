@@ -275,7 +275,7 @@ function Table({ rows, columns, start }: TableProps): ReactNode {
             <tr key={index}>
               <td className="muted">{start + index}</td>
               {columns.map((name) => (
-                <td key={name} className={typeof row[name] === "number" ? "number" : undefined}>
+                <td key={name} className={cellClass(row[name], columns.length)}>
                   <Words text={cellOf(row[name])} block />
                 </td>
               ))}
@@ -285,6 +285,15 @@ function Table({ rows, columns, start }: TableProps): ReactNode {
       </table>
     </div>
   );
+}
+
+/** So many short numbers fit beside each other on a phone; wherever all would not, each may break, and none is out of sight. */
+const WHOLE = { columns: 4, digits: 9 };
+
+function cellClass(value: JsonValue | undefined, columns: number): string | undefined {
+  if (typeof value !== "number") return undefined;
+  const isWhole = columns <= WHOLE.columns && cellOf(value).length <= WHOLE.digits;
+  return isWhole ? "number number-whole" : "number";
 }
 
 function cellOf(value: JsonValue | undefined): string {

@@ -16,10 +16,11 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
   const question = questionOf(confirmation);
   return (
     <header className="card-head">
-      <div className="spread">
+      {/* That it is requested, its buttons show. */}
+      <p className={status === "requested" ? "sr-only" : undefined}>
         <StatusBadge status={status} settlement={settlement} />
-        {status === "requested" && expiresAt !== undefined ? <Deadline at={expiresAt} /> : null}
-      </div>
+      </p>
+      {status === "requested" && expiresAt !== undefined ? <Deadline at={expiresAt} /> : null}
       <QuestionVoice confirmation={confirmation}>
         <h1 className="card-title" tabIndex={-1}>
           <span className="card-eyebrow">

@@ -22,7 +22,7 @@ export function CardOutcome({ confirmation }: { readonly confirmation: Confirmat
         {decision === undefined ? null : (
           <span className="muted">
             {" "}
-            · <At at={decision.at} />
+            <At at={decision.at} />
           </span>
         )}
       </p>
@@ -33,7 +33,7 @@ export function CardOutcome({ confirmation }: { readonly confirmation: Confirmat
           <Words text={settlementSentence(settlement)} maxLength={400} />
           <span className="muted">
             {" "}
-            · <At at={settlement.at} />
+            <At at={settlement.at} />
           </span>
         </p>
       )}

@@ -14,12 +14,14 @@ import { useSettled } from "./use-settled.ts";
 export interface ReviewDialogProps {
   readonly confirmations: readonly Confirmation[];
   readonly onClose: () => void;
+  /** An answer is on its way; without one, everything stays as it was. */
+  readonly onAnswered?: () => void;
 }
 
 const JUST_OPENED = "This has just opened. Read it first.";
 
 /** Several at once, each still reviewed and recorded separately. Those that need input are left out. */
-export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): ReactNode {
+export function ReviewDialog({ confirmations, onClose, onAnswered }: ReviewDialogProps): ReactNode {
   // What is reviewed must not change while it is; what was decided meanwhile the server refuses by itself.
   const [reviewed] = useState(confirmations);
   const { unseen, seen } = useUnseen();
@@ -30,12 +32,13 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
   const [isRejecting, setRejecting] = useState(false);
   const say = (some: readonly Confirmation[], said: Decision): void => {
     decide(some.map(({ id, version }) => ({ id, version, ...said })));
+    onAnswered?.();
     onClose();
   };
   const off = noneOf(ticked) ?? reviewOff(unseen, plain.length, settled);
   const rejectWord = `Reject ${ticked.length === reviewed.length ? "all " : ""}${ticked.length}`;
   return (
-    <Dialog title={`Review ${reviewed.length}`} onClose={onClose}>
+    <Dialog title={`Review ${reviewed.length} requests`} onClose={onClose}>
       <SeenScope seen={seen}>
         <ol className="review" tabIndex={0}>
           {reviewed.map((one) => (
