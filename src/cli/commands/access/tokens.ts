@@ -1,5 +1,5 @@
 import type { Ledger } from "../../../engine/index.ts";
-import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../../http/index.ts";
+import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../../http/auth/index.ts";
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { type Command, type GivenFlags, LEDGER_FLAG } from "../../command.ts";
 import { absoluteTime, parseDuration } from "../../duration.ts";
