@@ -17,25 +17,36 @@ export interface TimeZone {
   at(moment: number): LocalTime;
 }
 
+const SHOWN = {
+  calendar: "iso8601",
+  hourCycle: "h23",
+  weekday: "short",
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+} as const;
+
 /** The time zone of this name; undefined if there is none. */
 export function timeZoneOf(name: string): TimeZone | undefined {
   const format = formatOf(name);
   return format === undefined ? undefined : { at: (moment) => shown(format, moment) };
 }
 
+let utcFormat: Intl.DateTimeFormat | undefined;
+
+/** The time zone of policies that name none. Its tables are read when a condition first asks for the time. */
+export const UTC: TimeZone = {
+  at: (moment) => {
+    utcFormat ??= new Intl.DateTimeFormat("en-US", { ...SHOWN, timeZone: "UTC" });
+    return shown(utcFormat, moment);
+  },
+};
+
 function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
   try {
-    return new Intl.DateTimeFormat("en-US", {
-      timeZone,
-      calendar: "iso8601",
-      hourCycle: "h23",
-      weekday: "short",
-      year: "numeric",
-      month: "2-digit",
-      day: "2-digit",
-      hour: "2-digit",
-      minute: "2-digit",
-    });
+    return new Intl.DateTimeFormat("en-US", { ...SHOWN, timeZone });
   } catch {
     return undefined;
   }

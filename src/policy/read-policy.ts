@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { canonicalJson, isJsonObject } from "../protocol/index.ts";
 import { type Node, type YamlProblem, YamlSource } from "../yaml/index.ts";
 import { readGroups, readPeople } from "./groups.ts";
-import { type TimeZone, timeZoneOf } from "./local-time.ts";
+import { type TimeZone, timeZoneOf, UTC } from "./local-time.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import type { PolicyFile } from "./policy-source.ts";
 import { type PolicyTest, readTest } from "./policy-tests.ts";
@@ -87,8 +87,6 @@ function readRules(
   if (rules.length > MOST_RULES) source.problem(node, `a policy may have at most ${MOST_RULES} rules`);
   return rules;
 }
-
-const UTC: TimeZone = timeZoneOf("UTC") as TimeZone;
 
 function readZone(source: YamlSource, node: Node | undefined): TimeZone {
   const name = node && source.text(node, "timeZone");

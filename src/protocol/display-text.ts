@@ -54,9 +54,16 @@ const CLASSES: { readonly [name: string]: CharacterClass } = {
 };
 
 const RULES: readonly CharacterClass[] = Object.values(CLASSES);
-const TOKEN = new RegExp(RULES.map(({ pattern }) => `(${pattern})`).join("|"), "gv");
 const HARMLESS = /^[\x20-\x7E\n\t]*$/;
 const PADDED = new RegExp(String.raw`[ \t]{${MAX_BLANKS + 1}}|\n\s*\n\s*\n`);
+
+let token: RegExp | undefined;
+
+/** Any of the classes. Made when a text first needs it: the table of all emoji takes longer than most commands. */
+function tokenPattern(): RegExp {
+  token ??= new RegExp(RULES.map(({ pattern }) => `(${pattern})`).join("|"), "gv");
+  return token;
+}
 
 /**
  * The text as it may be shown to a person who is to approve it. Whatever would hide, reorder, erase or push out
@@ -86,7 +93,7 @@ function ordinary(source: string): Piece {
 function visiblePieces(text: string): Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
-  for (const match of text.matchAll(TOKEN)) {
+  for (const match of text.matchAll(tokenPattern())) {
     const [source, ...groups] = match;
     const rule = RULES[groups.findIndex((group) => group !== undefined)];
     pieces.push(ordinary(text.slice(end, match.index)));

@@ -33,9 +33,10 @@ function resolve(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier);
 }
 
-const ALWAYS = ["cli", "protocol", "string-width"];
+const ALWAYS = ["cli", "protocol"];
 const REMOTE = [...ALWAYS, "client"];
 const LEDGER = [...ALWAYS, "engine", "stores", "src/create-engine.ts", "@cfworker/json-schema"];
+const ACCESS = [...LEDGER, "http", "zod"];
 const POLICY = [...ALWAYS, "policy", "@marcbachmann/cel-js", "re2js", "yaml"];
 
 // Scripts and coding agents start these again and again: each pays at every start for everything that it loads.
@@ -44,6 +45,8 @@ test.each([
   ["commands/remote/hook.ts", REMOTE],
   ["commands/remote/exec.ts", REMOTE],
   ["commands/policy/check.ts", POLICY],
+  ["commands/access/tokens.ts", ACCESS],
+  ["commands/access/logins.ts", ACCESS],
   ...[
     "pending",
     "show",
@@ -54,6 +57,7 @@ test.each([
     "withdraw-vote",
     "audit/verify",
     "migrate",
+    "tenants/tenants",
   ].map((name): [string, readonly string[]] => [`commands/${name}.ts`, LEDGER]),
 ])("%s of the command line loads only what it needs", (file, expected) => {
   expect(loadedBy(`src/cli/${file}`)).toEqual(expected.toSorted());

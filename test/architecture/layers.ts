@@ -141,7 +141,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
 };
 
 /** Front doors beside a folder's own, for what not everyone who uses the folder can load. */
-export const SIDE_DOORS: readonly string[] = ["src/http/node/index.ts"];
+export const SIDE_DOORS: readonly string[] = ["src/http/auth/index.ts", "src/http/node/index.ts"];
 
 /** The one folder, or member, that may import a third-party package. Not for `web`, which has its own. */
 export const PACKAGES: { readonly [name: string]: string } = {

@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { cutTo, padTo, textWidth, wrapTo } from "./text-width.ts";
 
@@ -8,6 +9,15 @@ test("a text is as wide as a terminal draws it", () => {
   expect(textWidth("👩‍👩‍👧")).toBe(2);
   expect(textWidth("ㄅ￥")).toBe(4);
   expect(textWidth("ｱ")).toBe(1);
+});
+
+test("what is measured without a table is as wide as the table says", () => {
+  const ascii = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index));
+  for (const character of [...ascii, "·", "–", "…", "←", "→", "│"]) {
+    expect(stringWidth(character), character).toBe(1);
+    expect(textWidth(`${character}漢${character}`)).toBe(4);
+    expect(textWidth(`a${character}`)).toBe(2);
+  }
 });
 
 test("cutting never goes over the width and leaves whole characters", () => {

@@ -1,13 +1,32 @@
-import stringWidth from "string-width";
+import { createRequire } from "node:module";
+import type stringWidth from "string-width";
 
-const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 // Number signs of Arabic and other scripts: visible, but part of the following letter.
 const AFTER_SIGN = /(?<=[\p{Cf}--\p{Default_Ignorable_Code_Point}])/v;
-const ASCII = /^[\x20-\x7E]*$/;
+/** Characters of one column each: all of most texts, and what our own texts have beside ASCII. */
+const PLAIN = /^[\x20-\x7E·–…←→│]*$/;
+
+/** What measures the other texts. */
+interface Ruler {
+  readonly graphemes: Intl.Segmenter;
+  readonly columns: (text: string) => number;
+}
+
+const require = createRequire(import.meta.url);
+let ruler: Ruler | undefined;
+
+/** Made when a text first needs it: its tables of characters take longer than most commands. */
+function rulerOnceNeeded(): Ruler {
+  ruler ??= {
+    graphemes: new Intl.Segmenter("en", { granularity: "grapheme" }),
+    columns: (require("string-width") as { readonly default: typeof stringWidth }).default,
+  };
+  return ruler;
+}
 
 /** How many columns a terminal uses for the text. */
 export function textWidth(text: string): number {
-  if (ASCII.test(text)) return text.length;
+  if (PLAIN.test(text)) return text.length;
   let width = 0;
   for (const grapheme of graphemesOf(text)) width += columnsOf(grapheme);
   return width;
@@ -69,10 +88,15 @@ function piecesOf(word: string, width: number): readonly string[] {
 }
 
 function* graphemesOf(text: string): Generator<string> {
-  for (const part of text.split(AFTER_SIGN)) for (const { segment } of GRAPHEMES.segment(part)) yield segment;
+  if (PLAIN.test(text)) {
+    yield* text;
+    return;
+  }
+  const { graphemes } = rulerOnceNeeded();
+  for (const part of text.split(AFTER_SIGN)) for (const { segment } of graphemes.segment(part)) yield segment;
 }
 
 // At least one: terminals disagree, and a line that is too short is harmless.
 function columnsOf(grapheme: string): number {
-  return Math.max(1, stringWidth(grapheme));
+  return PLAIN.test(grapheme) ? 1 : Math.max(1, rulerOnceNeeded().columns(grapheme));
 }

@@ -1,4 +1,4 @@
-import { assertSafeBind } from "../../http/index.ts";
+import { assertSafeBind } from "../../http/auth/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Invocation } from "../command.ts";
 import { authOf, settingOf } from "../serving/serve-options.ts";

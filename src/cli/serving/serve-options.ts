@@ -1,5 +1,6 @@
 import { LOGIN_MODES, type LoginMode } from "../../engine/index.ts";
-import { assertSafeBind, isScope, type OidcOptions, SCOPES, type Scope } from "../../http/index.ts";
+import { assertSafeBind, isScope, SCOPES, type Scope } from "../../http/auth/index.ts";
+import type { OidcOptions } from "../../http/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../channels/channel-settings.ts";
 import type { Flags, Invocation } from "../command.ts";

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Engine } from "../../engine/index.ts";
-import { TenantRegistry } from "../../http/index.ts";
+import { type Engine, TenantRegistry } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { migrateLedger } from "../../stores/index.ts";
 import type { Flags, Invocation } from "../command.ts";

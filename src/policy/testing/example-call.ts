@@ -1,7 +1,7 @@
 import type { PolicyCall } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { type CallFacts, factsOf } from "../call-facts.ts";
-import { timeZoneOf } from "../local-time.ts";
+import { UTC } from "../local-time.ts";
 
 /** A payment, on a Monday at 13:05 UTC. */
 export function exampleCall(given: Partial<PolicyCall> = {}): PolicyCall {
@@ -26,7 +26,5 @@ export function exampleCall(given: Partial<PolicyCall> = {}): PolicyCall {
 
 /** What conditions see of it. */
 export function exampleFacts(given: { readonly args?: JsonObject } = {}): CallFacts {
-  const utc = timeZoneOf("UTC");
-  if (utc === undefined) throw new Error("UTC is not known here");
-  return factsOf(exampleCall(given), utc);
+  return factsOf(exampleCall(given), UTC);
 }

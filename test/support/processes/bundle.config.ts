@@ -16,6 +16,23 @@ const exported = Object.values(manifest.exports).flatMap((target) =>
 );
 const sources = ["src/cli/main.ts", ...exported, ...globSync("test/**/*.program.ts", { cwd: ROOT })];
 
+/**
+ * What is loaded together is one file: a process pays for each that it opens. A file takes along all that its modules
+ * import, so each of these imports only from those before it.
+ */
+const TOGETHER: { readonly [name: string]: RegExp } = {
+  base: /src\/(protocol\/|cli\/(main|command|commands\/index|exit-codes|help|output|parse-command-line|suggest|text-width|version)\.ts)/,
+  ledger:
+    /src\/(engine\/(?!testing)|stores\/([^/]+\.ts|sql\/|sqlite\/)|create-engine\.ts)|node_modules\/@cfworker/,
+  deciding: /src\/cli\/[^/]+\.ts/,
+  auth: /src\/http\/(auth\/(index|logins|tokens|secrets|user-id|safe-bind|cookie)|scopes)\.ts/,
+  policy: /src\/(policy|yaml)\/|node_modules\/(@marcbachmann|re2js|yaml)\//,
+  runtime: /src\/(runtime\/|index\.ts|runtime\.ts)/,
+  http: /src\/http\/|node_modules\/(@hono|hono|@asteasolutions|openapi3-ts|@opentelemetry)\//,
+  serving:
+    /src\/(cli\/serving\/|channels\/(?!email)|receipts\/|retention\/)|node_modules\/(pino|sonic-boom|thread-stream)/,
+};
+
 export default {
   root: ROOT,
   plugins: [
@@ -43,7 +60,18 @@ export default {
       input: Object.fromEntries(
         sources.map((source) => [source.replace(/\.ts$/, ""), `${ROOT}${source}`] as const),
       ),
-      output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" },
+      output: {
+        entryFileNames: "[name].js",
+        chunkFileNames: "chunks/[name]-[hash].js",
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: Object.entries(TOGETHER).map(([name, test], index) => ({
+            name,
+            test,
+            priority: 100 - index,
+          })),
+        },
+      },
     },
   },
 };

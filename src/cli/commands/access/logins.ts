@@ -1,5 +1,5 @@
 import { allOf } from "../../../engine/index.ts";
-import { type Login, Logins } from "../../../http/index.ts";
+import { type Login, Logins } from "../../../http/auth/index.ts";
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { type Command, LEDGER_FLAG } from "../../command.ts";
 import { printList } from "../../display/print-list.ts";

@@ -1,5 +1,5 @@
 import { allOf } from "../../../engine/index.ts";
-import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../../http/index.ts";
+import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../../http/auth/index.ts";
 import { CountersignError, type JsonObject } from "../../../protocol/index.ts";
 import { type Command, type GivenFlags, LEDGER_FLAG } from "../../command.ts";
 import { printList } from "../../display/print-list.ts";
