@@ -160,13 +160,20 @@ describe("one process at a time", () => {
   });
 
   test("one that stood still while the next took over has lost its turn, and does not end that of the next", async () => {
-    const first = await RunLease.take(partsOf(engine), "retention");
+    const parts = partsOf(engine);
+    const { promise: stands, resolve: goOn } = Promise.withResolvers<void>();
+    const first = RunLease.during(parts, "retention", async (lease) => {
+      await stands;
+      return { goesOn: await lease.goesOn() };
+    });
     await clock.advance(60_001);
-    const next = await RunLease.take(partsOf(engine), "retention");
-    expect(await first?.renew()).toBe(false);
-    await first?.release();
-    expect(await next?.renew()).toBe(true);
-    expect(await RunLease.take(partsOf(engine), "retention")).toBeUndefined();
+    const next = await RunLease.during(parts, "retention", async (lease) => {
+      goOn();
+      const ended = await first;
+      const third = await RunLease.during(parts, "retention", async () => ({}));
+      return { ended, third, goesOn: await lease.goesOn() };
+    });
+    expect(next).toEqual({ ended: { goesOn: false }, third: undefined, goesOn: true });
   });
 
   test("the next one goes on where one died, and does not wait for a clock that was set back", async () => {

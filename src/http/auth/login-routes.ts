@@ -8,7 +8,7 @@ import type { Known } from "./bearer.ts";
 import { clearCookie, cookieForm, cookieOf, setCookie } from "./cookie.ts";
 import { LOGGED_IN_PAGE_POLICY, LOGIN_PAGE, LOGIN_PAGE_POLICY, loggedInPage } from "./login-page.ts";
 import type { Logins } from "./logins.ts";
-import { AWAY_MS, type OidcLogin } from "./oidc-login.ts";
+import { AWAY_MS, type OidcLogin } from "./oidc/oidc-login.ts";
 import { PROOF_HEADER, proofOf } from "./proof.ts";
 import { tokenIdOf } from "./tokens.ts";
 

@@ -1,8 +1,8 @@
 import type * as Jose from "jose";
 import { z } from "zod";
-import { CountersignError } from "../../protocol/index.ts";
-import { loadJose } from "./peers.ts";
-import { isLoopback } from "./safe-bind.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { loadJose } from "../peers.ts";
+import { isLoopback } from "../safe-bind.ts";
 import { isMadeFor, type TokenUse } from "./token-use.ts";
 
 /** Only asymmetric algorithms: with a symmetric one, everyone who knows the public key could sign. */

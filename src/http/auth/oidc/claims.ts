@@ -1,7 +1,7 @@
-import type { Principal } from "../../engine/index.ts";
-import { isJsonObject, member } from "../../protocol/index.ts";
-import { type Scope, scopesNamedIn } from "../scopes.ts";
-import { flawOfUserId } from "./user-id.ts";
+import type { Principal } from "../../../engine/index.ts";
+import { isJsonObject, member } from "../../../protocol/index.ts";
+import { type Scope, scopesNamedIn } from "../../scopes.ts";
+import { flawOfUserId } from "../user-id.ts";
 
 /** Which of an issuer's claims say who somebody is. */
 export interface ClaimNames {

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { KeyValueStore } from "../../engine/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
-import type { Scope } from "../scopes.ts";
-import type { Known } from "./bearer.ts";
+import type { KeyValueStore } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import type { Scope } from "../../scopes.ts";
+import type { Known } from "../bearer.ts";
+import { loadOAuth } from "../peers.ts";
+import { hashSecret, isSameSecret, newSecret } from "../secrets.ts";
 import { type ClaimNames, toPerson } from "./claims.ts";
 import { ALGORITHMS, CLOCK_SKEW_SECONDS, type Issuer } from "./issuer.ts";
-import { loadOAuth } from "./peers.ts";
-import { hashSecret, isSameSecret, newSecret } from "./secrets.ts";
 
 const KIND = "oidc-login";
 /** How long somebody may take at the issuer. */
