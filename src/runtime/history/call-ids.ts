@@ -1,9 +1,10 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
+import { UsedIds } from "./used-ids.ts";
 
 /** The calls that a session's events tell of. */
 export interface CallIds {
   /** Ids of all calls and answers, so that no new call gets the id of an imported answer. */
-  readonly used: ReadonlySet<string>;
+  readonly used: Pick<UsedIds, "has">;
   /** Calls without an answer. */
   readonly open: ReadonlySet<string>;
   /** Calls that were refused, or answered with an error, by invocation. */
@@ -12,7 +13,7 @@ export interface CallIds {
 
 /** The same while events are read. */
 export class CallIdsInWork implements CallIds {
-  readonly used: Set<string> = new Set();
+  readonly used: UsedIds = new UsedIds();
   readonly open: Set<string> = new Set();
   readonly refused: Map<string, Set<string>> = new Map();
   /** Answers that came before their calls. */

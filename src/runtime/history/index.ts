@@ -12,3 +12,4 @@ export { redactCalls } from "./redact-calls.ts";
 export { SessionNames } from "./session-names.ts";
 export { type Session, Sessions } from "./sessions.ts";
 export { spokenText, type Turn, toTurn, type UnknownCall } from "./turn.ts";
+export { LONGEST_CALL_ID, UsedIds } from "./used-ids.ts";

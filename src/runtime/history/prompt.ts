@@ -9,6 +9,7 @@ import {
 import type { Content, JsonObject, StoredEvent } from "../../protocol/index.ts";
 import { isVisible } from "./history.ts";
 import { readHistory } from "./reading.ts";
+import type { UsedIds } from "./used-ids.ts";
 
 /** A prompt, and what is known of the history that it was built from. */
 export interface Prompt {
@@ -16,7 +17,7 @@ export interface Prompt {
   /** How many events it was built from. */
   readonly events: number;
   /** Every call id that the session has used. */
-  readonly usedIds: ReadonlySet<string>;
+  readonly usedIds: Pick<UsedIds, "has">;
   /** Calls of this invocation that were refused, or answered with an error. */
   readonly refused: ReadonlySet<string>;
   /** Is there a call without an answer in the session? */

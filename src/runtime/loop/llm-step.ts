@@ -23,13 +23,18 @@ import {
   toolsOf,
 } from "../agents/index.ts";
 import { type IdentifiedCall, planCalls, type StepScene } from "../calls/index.ts";
-import { buildPrompt, deniedCalls, type Prompt, spokenText } from "../history/index.ts";
+import {
+  buildPrompt,
+  deniedCalls,
+  LONGEST_CALL_ID,
+  type Prompt,
+  spokenText,
+  UsedIds,
+} from "../history/index.ts";
 import { askModel, checkSize, type ModelChunk, type ModelRequest } from "../models/index.ts";
 import type { RunContext } from "../run-context.ts";
 import type { State, Tool } from "../tools/index.ts";
 import { failureOf } from "./failure.ts";
-
-const LONGEST_CALL_ID = 128;
 
 /** One model step of an agent: ask, store the answer, start calls that may run. Repeats until something waits. */
 export async function stepLlm(run: RunContext, agent: Agent, first: FrameRecord): Promise<void> {
@@ -183,19 +188,6 @@ function isUsable(id: string): boolean {
   return id !== "" && id.length <= LONGEST_CALL_ID && !OWN_ID.test(id) && !id.includes("\0");
 }
 
-/**
- * Does a call have this id? One that is another's id with a colon behind it counts, too: it could be the key of that
- * call's step.
- */
-function isTaken(id: string, ids: ReadonlySet<string>): boolean {
-  if (ids.has(id)) return true;
-  for (const other of ids) {
-    const [shorter, longer] = id.length < other.length ? [id, other] : [other, id];
-    if (longer.charAt(shorter.length) === ":" && longer.startsWith(shorter)) return true;
-  }
-  return false;
-}
-
 /** Gives every call an id that the session has not used. Function responses from a model are removed. */
 function identify(
   run: RunContext,
@@ -203,14 +195,14 @@ function identify(
   said: readonly Part[],
 ): { readonly parts: readonly Part[]; readonly calls: readonly IdentifiedCall[] } {
   const { usedIds } = prompt;
-  const given = new Set<string>();
+  const given = new UsedIds();
   const calls: IdentifiedCall[] = [];
   const own = said.filter(({ functionResponse }) => functionResponse === undefined);
   const parts = own.map((part) => {
     const { functionCall } = part;
     if (functionCall === undefined) return part;
     const { id = "" } = functionCall;
-    const usable = isUsable(id) && !isTaken(id, usedIds) && !isTaken(id, given);
+    const usable = isUsable(id) && !usedIds.has(id) && !given.has(id);
     const call = { ...functionCall, args: functionCall.args ?? {}, id: usable ? id : `adk-${run.newId()}` };
     given.add(call.id);
     calls.push(call);
