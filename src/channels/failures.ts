@@ -9,10 +9,10 @@ export type Sent = { readonly ok: true } | (Failure & { readonly isUnsure: boole
 /** The time of an attempt is over before a recipient's turn: nothing was begun. */
 export const OUT_OF_TIME: Failure = { ok: false, reason: "There was no time left to send it." };
 
-/** It holds up nothing else: the medium is well. One digest has many notices that wait for it. */
+/** It delays nothing else: the medium works. Many notices can wait for one digest. */
 export const BEING_SENT: Failure = { ok: false, reason: "Another process is sending it.", isolated: true };
 
-/** What became of a notice to several recipients. It is final only if no recipient is worth another attempt. */
+/** What became of a notice to several recipients. It is final only if another attempt makes sense for no recipient. */
 export function combinedFailures(failures: readonly Failure[]): Told {
   const [first] = failures;
   if (first === undefined) return { ok: true };

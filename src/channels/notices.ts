@@ -88,7 +88,7 @@ export function isWanted(
   return type !== undefined && (keepsCurrent || !CURRENT_ONLY.has(type));
 }
 
-/** Do the rules that ask want this channel to be told? Of an outcome that is unknown, and what it was, every channel is. */
+/** Do the rules that ask want this channel to be told? Every channel is told of an unknown outcome, and how it was settled. */
 export function isFor(
   { about, type }: Pick<Notice, "about" | "type">,
   { name }: Pick<Channel, "name">,

@@ -46,7 +46,7 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** May a server call this address on a stranger's word? Where its name leads is checked when it is called. */
+/** May a server call this address, which a stranger gave? Where its name leads is checked when it is called. */
 export function isPublicUrl(url: URL): boolean {
   const { protocol, port, username, password, hostname } = url;
   const isName = isIP(hostname) === 0 && !hostname.startsWith("[") && hostname.includes(".");

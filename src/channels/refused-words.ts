@@ -3,7 +3,7 @@ import type { Confirmation } from "../engine/index.ts";
 const STARTED = "The call had started, and did not finish.";
 
 /**
- * Whether a refused call ran: one that asked while it ran had started. Of a withdrawn one only its reason tells, which may be
+ * Whether a refused call ran: one that asked while it ran had started. For a withdrawn call only its reason says so, which may be
  * that the call was found to have run.
  */
 export function refusedWords({

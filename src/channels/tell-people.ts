@@ -39,7 +39,7 @@ export interface Telling {
 
 /**
  * Sends a notice once to everyone whom it concerns: questions to those whom the rule asks, what became of them to those
- * who were asked. Those whose own settings say so hear of a question later, or not at all. What may have arrived is sent again in the same words, so that the medium can drop it.
+ * who were asked. People whose own settings say so are told of a question later, or not at all. What may have arrived is sent again in the same words, so that the medium can drop it.
  */
 export async function tellPeople(telling: Telling): Promise<Told> {
   const { book, notice, signal, personOf, atOnce = 1 } = telling;

@@ -10,7 +10,8 @@ import type { RuleScope } from "./read-rule.ts";
 
 type AskingScope = RuleScope & { readonly what: string; readonly outcome: string | undefined };
 
-const ASKING_MEMBERS = [
+/** What a rule may say about how it asks. */
+export const ASKING_MEMBERS = [
   "hint",
   "require",
   "notRequester",

@@ -4,7 +4,7 @@ import { isScalar, isSeq, type Members, type Node, type YamlSource } from "../ya
 import { compileExpression, type Expression } from "./conditions/expression.ts";
 import { oneOf } from "./one-of.ts";
 import type { PolicyRule, RuleMatch } from "./policy-rule.ts";
-import { readAsking } from "./read-asking.ts";
+import { ASKING_MEMBERS, readAsking } from "./read-asking.ts";
 
 /** What a rule's names may refer to. */
 export interface RuleScope {
@@ -14,26 +14,11 @@ export interface RuleScope {
   readonly channels?: ReadonlySet<string> | undefined;
 }
 
-export const RULE_MEMBERS = [
-  "id",
-  "reason",
-  "match",
-  "when",
-  "unless",
-  "then",
-  "mode",
-  "hint",
-  "require",
-  "notRequester",
-  "denials",
-  "expires",
-  "remind",
-  "escalate",
-  "amendable",
-  "grants",
-  "byMail",
-  "notify",
-] as const;
+const OWN_MEMBERS = ["id", "reason", "match", "when", "unless", "then", "mode"] as const;
+export const RULE_MEMBERS: readonly ((typeof OWN_MEMBERS)[number] | (typeof ASKING_MEMBERS)[number])[] = [
+  ...OWN_MEMBERS,
+  ...ASKING_MEMBERS,
+];
 export const MATCH_MEMBERS = ["tool", "app", "agent", "user", "mcpServer", "annotations"] as const;
 /** The annotations of MCP, and what a server means that does not set them. */
 export const ANNOTATIONS = {

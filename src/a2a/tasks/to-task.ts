@@ -86,7 +86,7 @@ function statusMessage(view: TaskView, optedIn: boolean): Message | undefined {
 }
 
 /** The agent's text as the artifact. */
-export const ANSWER_ARTIFACT = "answer";
+const ANSWER_ARTIFACT = "answer";
 
 export function answerArtifact(text: string): Artifact {
   return {

@@ -1,7 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { displayText, type JsonValue } from "../../protocol/index.ts";
 import type { Notice } from "../channel.ts";
-import { refusedWords } from "../refused-words.ts";
+import { statusWords } from "../status-words.ts";
 import { voterWords } from "../voter-words.ts";
 
 const MOST_VALUE = 20_000;
@@ -13,18 +13,6 @@ export interface MailText {
   readonly text: string;
   readonly html: string;
 }
-
-const STATUS_WORDS: Readonly<Record<Confirmation["status"], string>> = {
-  requested: "This call waits for your decision.",
-  approved: "Approved. The call has not started yet.",
-  executing: "Approved. The call is running.",
-  succeeded: "Approved. The call succeeded.",
-  failed: "Approved. The call failed.",
-  unknown: "Approved. The outcome of the call is unknown: somebody must find out and settle it in the inbox.",
-  denied: "Denied.",
-  expired: "Expired. Nobody decided in time.",
-  cancelled: "Withdrawn.",
-};
 
 /** The links of a mail: to the card in the inbox, and one that decides without a login. */
 export interface MailLinks {
@@ -51,7 +39,7 @@ export function mailOf(
 
 /** How it stands, in one sentence. */
 export function statusOf(about: Notice["about"]): string {
-  if ("id" in about) return [STATUS_WORDS[about.status], ...refusedWords(about)].join(" ");
+  if ("id" in about) return statusWords(about, "This call waits for your decision.");
   return `The outcome of this call is ${about.status}. Nobody was asked about it.`;
 }
 

@@ -13,7 +13,7 @@ export interface VapidKey {
   readonly publicKey: string;
 }
 
-/** Made at its first use; all processes on the ledger have the same. Devices that subscribed hear only from it. */
+/** Made at its first use; all processes on the ledger have the same. Devices that subscribed accept messages only from it. */
 export async function vapidKey(store: KeyValueStore): Promise<VapidKey> {
   const kept = await store.get(KEY.kind, KEY.id);
   if (kept !== undefined) return readKey(kept.value);

@@ -40,7 +40,7 @@ export interface JournalExportInput {
   readonly hooks: SiemHooks;
 }
 
-/** One process's work on an export. Memory only says when to look; how far it is, is in the ledger. */
+/** One process's work on an export. Memory only says when to look; the position is in the ledger. */
 export class JournalExport implements RunningSiem {
   readonly #input: JournalExportInput;
   readonly #places: PlaceBook;

@@ -76,7 +76,7 @@ export interface KnownPlace {
   readonly heldUntil: number;
 }
 
-/** Keeps the place in the ledger. Every change is compare-and-set, so that of several processes one writes. */
+/** Keeps the place in the ledger. Every change is compare-and-set, so that only one process writes at a time. */
 export class PlaceBook {
   readonly #ledger: Pick<Ledger, "items" | "now">;
   readonly #name: string;

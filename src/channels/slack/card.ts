@@ -1,7 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { displayText, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { NotedCall, Notice } from "../channel.ts";
-import { refusedWords } from "../refused-words.ts";
+import { statusWords } from "../status-words.ts";
 import { voterWords } from "../voter-words.ts";
 import {
   type Block,
@@ -21,23 +21,6 @@ const TOO_LONG = "This is too long for Slack. Open it in the inbox to read all o
 const MOST_HINT = 500;
 const MOST_NAME = 100;
 const MOST_VOTES = 20;
-
-const STATUS_WORDS: Readonly<Record<Confirmation["status"], string>> = {
-  requested: "Waiting for a decision",
-  approved: "Approved. The call has not started yet.",
-  executing: "Approved. The call is running.",
-  succeeded: "Approved. The call succeeded.",
-  failed: "Approved. The call failed.",
-  unknown: "Approved. The outcome of the call is unknown: somebody must find out and settle it in the inbox.",
-  denied: "Denied.",
-  expired: "Expired. Nobody decided in time.",
-  cancelled: "Withdrawn.",
-};
-
-/** How a question stands, in words. */
-export function statusWords(about: Pick<Confirmation, "status" | "askedByTool">): string {
-  return [STATUS_WORDS[about.status], ...refusedWords(about)].join(" ");
-}
 
 /** The values of the buttons that decide. */
 export interface ButtonValues {
@@ -101,7 +84,7 @@ function isFlat(value: JsonValue): boolean {
   return !Array.isArray(value) && !isJsonObject(value);
 }
 
-/** A card: the call, who asks, how it stands, and the buttons if it waits. */
+/** A card: the call, who asks, its status, and the buttons if it waits. */
 export function cardBlocks(
   { about, link }: Pick<Notice, "about" | "link">,
   content: CardContent,

@@ -99,7 +99,7 @@ async function renew(telling: Telling, target: string, card: SentMessage): Promi
   return updated.ok && words !== undefined ? alert(telling, { target, card, words }) : updated;
 }
 
-/** A question concerns whoever may decide it now; what became of it, whoever is configured. */
+/** A question concerns the people who may decide it now; its outcome concerns everyone in the configuration. */
 function isConcerned({ settings: { people, room }, notice }: Telling, target: string): boolean {
   const { about, type, known } = notice;
   if (target === room) return true;

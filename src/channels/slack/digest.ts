@@ -11,9 +11,9 @@ import {
 } from "../digest.ts";
 import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "../failures.ts";
 import { isAsked, toChannelPrincipal } from "../people.ts";
+import { statusWords } from "../status-words.ts";
 import { subjectOf } from "../subject.ts";
 import { type Block, context, header, oneLine, plain, section, withIds } from "./blocks.ts";
-import { statusWords } from "./card.ts";
 import { OVERTAKEN, type Telling, THREAD, update } from "./messages.ts";
 import { personAt, sendOnce } from "./send-once.ts";
 
@@ -144,7 +144,7 @@ function titleOf(questions: readonly Confirmation[]): string {
 }
 
 /** All that waits for somebody, and what became of it, without buttons that decide. */
-export function digestBlocks(
+function digestBlocks(
   questions: readonly Confirmation[],
   { linkFor }: Pick<Notice, "linkFor">,
 ): readonly Block[] {

@@ -1,6 +1,6 @@
 const SECONDS = /^\d{1,9}$/;
 
-/** How long a `Retry-After` header asks to wait, in milliseconds; undefined where there is none that can be read. */
+/** How long a `Retry-After` header asks to wait, in milliseconds; undefined if there is none, or it cannot be read. */
 export function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const text = value.trim();

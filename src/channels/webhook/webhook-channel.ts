@@ -51,7 +51,7 @@ export function createWebhookChannel(options: WebhookOptions): Channel {
   };
 }
 
-/** A message that says nothing of anything, for trying out a recipient. */
+/** A message without content, to test a recipient. */
 function testMessage(now: number): { readonly id: string } & JsonObject {
   return { id: `msg_test_${now}`, type: "channel.test", timestamp: new Date(now).toISOString(), data: {} };
 }

@@ -27,7 +27,7 @@ export interface ArchivePlace {
 export const NO_ARCHIVE: ArchivePlace = { file: 0, seal: "", checkpoint: { k: 0, hash: "" } };
 
 /** A session's lines, as far as it went when it was listed. */
-export async function* linesOfSession(
+async function* linesOfSession(
   { journal }: Pick<Ledger, "journal">,
   { key, chain }: Pick<SessionRecord, "key" | "chain">,
 ): AsyncGenerator<LogRow> {

@@ -83,11 +83,6 @@ export class Draft {
     });
   }
 
-  /** The session's version that this is to be committed against. */
-  get versionBefore(): number {
-    return this.#session.version;
-  }
-
   /** How many confirmations will be open once this is committed. */
   get open(): number {
     return this.#open;

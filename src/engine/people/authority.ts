@@ -97,7 +97,7 @@ export interface Voter {
 }
 
 /** How this principal may decide: for themselves if they can, else for somebody else; undefined if not at all. */
-export function voterFor(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): Voter | undefined {
+function voterFor(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): Voter | undefined {
   return votersFor(rule, by, counting).find((voter) => counts(rule, voter, counting));
 }
 

@@ -26,7 +26,7 @@ export interface AdkError extends JsonObject {
 const ADK_STATUSES: { readonly [code in ErrorCode]?: number } = { "session-exists": 400 };
 
 /** The status that the ADK's server has for it, or else the one that all our routes have. */
-export function adkStatusOf(error: unknown): number {
+function adkStatusOf(error: unknown): number {
   return ADK_STATUSES[toProblem(error, 500).code] ?? statusOf(error);
 }
 

@@ -47,7 +47,7 @@ function inCamelCase(body: JsonObject): JsonObject {
 }
 
 /** A request that is malformed at this place. */
-export function unfit(path: string, complaint: string): CountersignError {
+function unfit(path: string, complaint: string): CountersignError {
   return new CountersignError(
     "malformed-request",
     `${path === "" ? "The body" : `\`${path}\``}: ${complaint}.`,

@@ -14,7 +14,7 @@ import { CLIENT } from "./connection.ts";
 export class UpstreamError extends Error {}
 
 /** The connection broke, or too much time passed, after the request was sent. */
-export class UpstreamLost extends Error {}
+class UpstreamLost extends Error {}
 
 export interface RequestOptions {
   readonly signal?: AbortSignal;

@@ -61,7 +61,7 @@ export function readFinish(finishReason: unknown): Finish {
 }
 
 /** Reads arguments; a provider may say nothing where there are none. */
-export function readArguments(input: unknown): JsonObject | undefined {
+function readArguments(input: unknown): JsonObject | undefined {
   if (isJsonObject(input)) return input;
   if (typeof input !== "string") return undefined;
   if (input.trim() === "") return {};

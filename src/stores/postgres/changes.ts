@@ -56,7 +56,7 @@ export class Changes {
     };
   }
 
-  /** This handle has changed something: its own listeners hear of it soon, the other processes' too. */
+  /** This handle has changed something: its own listeners are told soon, and those of other processes too. */
   announce(): void {
     this.#tellListeners();
     this.#toTell = true;
@@ -71,7 +71,7 @@ export class Changes {
     await this.#telling;
   }
 
-  /** The ledger is closed: whoever listens looks once more, and finds that. */
+  /** Wakes all listeners, which then find the ledger closed. */
   wakeAll(): void {
     const listeners = [...this.#listeners];
     this.#listeners.clear();

@@ -1,5 +1,6 @@
 import type { LedgerHistory, Owner, OwnerState } from "../../engine/index.ts";
-import type { Database, Row } from "./connection/index.ts";
+import { OWNER_COLUMNS, toOwnerState } from "../sql/owner-rows.ts";
+import type { Database } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
@@ -11,7 +12,7 @@ const BEAT =
   "history = excluded.history where o.fenced = 0";
 const HISTORY = "select id, claims_in from countersign.see_history($1)";
 const RETIRE = `update countersign.owners set fenced = 1, lease_until = least(lease_until, ${NOW}) where id = $1`;
-const OWNER = `select id, host, pid, last_beat_at, lease_until, fenced, ${NOW} from countersign.owners where id = $1`;
+const OWNER = `select ${OWNER_COLUMNS}, ${NOW} from countersign.owners where id = $1`;
 // On a server that was promoted just now, whoever lives has a lease's time to say so.
 const FENCE =
   `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW} ` +
@@ -48,7 +49,7 @@ export async function retireOwner(database: Database, id: string): Promise<void>
 
 export async function readOwner(database: Database, id: string): Promise<OwnerState | undefined> {
   const row = await database.get(OWNER, [id]);
-  return row && toOwner(row);
+  return row && toOwnerState(row, row[6] as number);
 }
 
 export async function fenceOverdueOwners(database: Database): Promise<void> {
@@ -58,17 +59,4 @@ export async function fenceOverdueOwners(database: Database): Promise<void> {
 
 export async function dropIdleOwners(database: Database): Promise<void> {
   await database.run(DROP_OWNERS);
-}
-
-function toOwner([id, host, pid, lastBeatAt, leaseUntil, fenced, now]: Row): OwnerState {
-  const isFenced = fenced === 1;
-  return {
-    id: id as string,
-    host: host as string,
-    pid: pid as number,
-    lastBeatAt: lastBeatAt as number,
-    leaseUntil: leaseUntil as number,
-    fenced: isFenced,
-    alive: !isFenced && (leaseUntil as number) > (now as number),
-  };
 }

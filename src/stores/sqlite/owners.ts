@@ -1,6 +1,6 @@
 import { type Entry, type LostQuery, type Owner, type OwnerState, SUSPENSION } from "../../engine/index.ts";
+import { OWNER_COLUMNS, toOwnerState } from "../sql/owner-rows.ts";
 import type { Database } from "./connection/database.ts";
-import type { Row } from "./connection/driver.ts";
 import { entriesOf } from "./entries.ts";
 
 const LEASE = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";
@@ -9,7 +9,7 @@ const BEAT =
   "insert into owners (id, host, pid, lease_until, last_beat_at, fenced) values (?, ?, ?, ?, ?, 0) " +
   "on conflict do update set lease_until = excluded.lease_until, last_beat_at = excluded.last_beat_at where fenced = 0";
 const RETIRE = "update owners set fenced = 1, lease_until = min(lease_until, ?) where id = ?";
-const OWNER = "select id, host, pid, last_beat_at, lease_until, fenced from owners where id = ?";
+const OWNER = `select ${OWNER_COLUMNS} from owners where id = ?`;
 const OVERDUE = "select 1 from owners where fenced = 0 and (lease_until <= ?1 or last_beat_at > ?1) limit 1";
 // The clock was set back since. The lease counts from now on: who is alive beats before it is over.
 const REBASE =
@@ -56,7 +56,7 @@ export function retireOwner(database: Database, id: string, now: number): void {
 
 export function readOwner(database: Database, id: string, now: number): OwnerState | undefined {
   const row = database.get(OWNER, [id]);
-  return row && toOwner(row, now);
+  return row && toOwnerState(row, now);
 }
 
 /** Has a lease run out that is not fenced yet, or is a beat in the future? Asked before the write lock is taken for it. */
@@ -78,17 +78,4 @@ export function readLost(database: Database, queries: readonly LostQuery[], limi
 
 export function dropIdleOwners(database: Database, now: number): void {
   database.run(DROP_IDLE, [now - KEPT_MS]);
-}
-
-function toOwner([id, host, pid, lastBeatAt, leaseUntil, fenced]: Row, now: number): OwnerState {
-  const isFenced = fenced === 1;
-  return {
-    id: id as string,
-    host: host as string,
-    pid: pid as number,
-    lastBeatAt: lastBeatAt as number,
-    leaseUntil: leaseUntil as number,
-    fenced: isFenced,
-    alive: !isFenced && (leaseUntil as number) > now,
-  };
 }

@@ -82,7 +82,7 @@ const RESPONSE: MemberKinds = {
 };
 
 /** A function response. Refuses one without a name or without a `response` object: it answers nothing. */
-export function parseFunctionResponse(value: JsonValue, path: string): Parsed<FunctionResponse> {
+function parseFunctionResponse(value: JsonValue, path: string): Parsed<FunctionResponse> {
   const members = parseMembers(value, SPELLINGS.functionResponse, RESPONSE, path);
   if (!members.ok) return members;
   const { id, ...others } = members.value;

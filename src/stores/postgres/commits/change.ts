@@ -28,7 +28,7 @@ const HAS_CHANGED =
 const WAIT_FOR_COMMITS = "do $$ begin lock table countersign.documents in share mode; end $$";
 
 /**
- * Changes outside of sessions. False where an item is not in the version that was read. Once the ledger is suspended, no
+ * Changes outside of sessions. False if an item does not have the version that was read. Once the ledger is suspended, no
  * commit that is under way can still start something.
  */
 export async function applyChange(database: Database, change: StoreChange): Promise<boolean> {

@@ -14,7 +14,7 @@ interface Waiting extends Sent {
 /** The most commits in one statement, and the most statements of one kind at a time. */
 const MOST_TOGETHER = 64;
 const MOST_UNDER_WAY = 4;
-/** What is refused without a reason that lasts is sent again, so often. */
+/** How often a commit is sent again that was refused for a reason that may pass. */
 const MOST_TRIES = 5;
 /** Errors that each commit alone would get too, only later: no second try one by one. */
 const OF_ALL: ReadonlySet<string> = new Set([

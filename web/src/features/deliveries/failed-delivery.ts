@@ -1,7 +1,7 @@
-import { useEffect } from "react";
 import { ask, client, type Outcome, type Problem } from "../../api/client.ts";
 import type { FailedDelivery } from "../../api/types.ts";
 import { Store, useStore } from "../../ui/store.ts";
+import { usePolling } from "../../ui/use-polling.ts";
 import { board } from "../inbox/board.ts";
 
 /** The undelivered messages that were loaded. */
@@ -42,18 +42,6 @@ export function useFailedDeliveries(): FailedDeliveries | undefined {
   const { me } = useStore(board);
   const found = useStore(failedDeliveries);
   const mayKnow = me?.principal.scopes.includes("admin") === true;
-  useEffect(() => {
-    if (!mayKnow) return undefined;
-    const look = (): void => {
-      if (document.visibilityState === "visible") loadFailedDeliveries().catch(() => undefined);
-    };
-    look();
-    window.addEventListener("focus", look);
-    const timer = window.setInterval(look, LOOK_EVERY_MS);
-    return () => {
-      window.removeEventListener("focus", look);
-      window.clearInterval(timer);
-    };
-  }, [mayKnow]);
+  usePolling(loadFailedDeliveries, { isOn: mayKnow, everyMs: LOOK_EVERY_MS });
   return mayKnow ? found : undefined;
 }

@@ -1,7 +1,7 @@
-import { useEffect } from "react";
 import { ask, client, type Outcome } from "../../api/client.ts";
 import type { Notice } from "../../api/types.ts";
 import { Store, useStore } from "../../ui/store.ts";
+import { usePolling } from "../../ui/use-polling.ts";
 import { board } from "../inbox/board.ts";
 
 const LOOK_EVERY_MS = 15_000;
@@ -27,19 +27,7 @@ export function useNotices(): { readonly items: readonly Notice[]; readonly mayA
   const items = useStore(notices);
   const scopes = me?.principal.scopes ?? [];
   const mayKnow = scopes.includes("decide") || scopes.includes("admin");
-  useEffect(() => {
-    if (!mayKnow) return undefined;
-    const look = (): void => {
-      if (document.visibilityState === "visible") lookForNotices().catch(() => undefined);
-    };
-    look();
-    window.addEventListener("focus", look);
-    const timer = window.setInterval(look, LOOK_EVERY_MS);
-    return () => {
-      window.removeEventListener("focus", look);
-      window.clearInterval(timer);
-    };
-    // A stream that breaks off and comes back may be the failover itself.
-  }, [mayKnow, connection]);
+  // A stream that breaks off and comes back may be the failover itself.
+  usePolling(lookForNotices, { isOn: mayKnow, everyMs: LOOK_EVERY_MS, restart: connection });
   return { items: mayKnow ? items : [], mayAcknowledge: scopes.includes("admin") };
 }
