@@ -262,15 +262,8 @@ async function suspend(
   const { call, frame, session, now } = held;
   // If the call is unknown by now, a person may already be settling it; another question would mislead them.
   if (call.status === "unknown") return { value: { call } };
-  // The questions of its run were withdrawn, and nothing would go on after an answer to this one.
-  if (frame?.status === "cancelled")
-    return failAsking(parts, held, {
-      result: cancelledAnswer(RUN_STOPPED_ASKING, call),
-      code: "withdrawn",
-      last,
-    });
-  const tooMany = tooManyAsked(parts, held);
-  if (tooMany !== undefined) return failAsking(parts, held, { result: tooMany, code: "too-many-open", last });
+  const refused = refusalToAsk(parts, held);
+  if (refused !== undefined) return failAsking(parts, held, { ...refused, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
   // For a gated function, the user is the last caller; for a run, it is the session's user.
   const user = call.frame === undefined ? (call.requesters?.at(-1) ?? session.user) : session.user;
@@ -292,6 +285,18 @@ async function suspend(
   if (ask.step !== undefined) draft.write({ kind: "step", step: { ...ask.step, value: confirmation.id } });
   writeQuestions(draft, frame, [{ call: suspended, confirmation }]);
   return { draft, value: { call: suspended, asked: { call: suspended, confirmation } } };
+}
+
+/** Why a running call may not ask, as the model is told; undefined if it may. */
+function refusalToAsk(
+  parts: EngineParts,
+  held: Held,
+): { readonly result: JsonObject; readonly code: ErrorCode } | undefined {
+  // The questions of its run were withdrawn, and nothing would go on after an answer to this one.
+  if (held.frame?.status === "cancelled")
+    return { result: cancelledAnswer(RUN_STOPPED_ASKING, held.call), code: "withdrawn" };
+  const result = tooManyAsked(parts, held);
+  return result === undefined ? undefined : { result, code: "too-many-open" };
 }
 
 function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, step }: OpenAsk): Shown {

@@ -96,9 +96,10 @@ test("votes from before the restore do not count: nobody has approved what may h
   const desk = new Engine({ ledger, clock, policy: judge });
   const pay = hostIn(desk);
   await pay({}, { key: "k", by: ana });
-  const [{ confirmation: { id = "" } = {} } = {}] = (await ledger.confirmations({ state: "open" })).items;
+  const [open] = (await ledger.confirmations({ state: "open" })).items;
   const [bob, carl] = people;
-  if (bob === undefined || carl === undefined) throw new Error("Nobody votes.");
+  if (open === undefined || bob === undefined || carl === undefined) throw new Error("Nobody votes.");
+  const { id } = open.confirmation;
   expect(await tryApprove(desk, id, { by: bob })).toMatchObject({ ok: true });
   await desk.markRestored(operator);
   expect(await tryApprove(desk, id, { by: carl, version: 2 })).toMatchObject({ ok: true });

@@ -118,7 +118,7 @@ async function fill(): Promise<string> {
   return outcome.frame.session;
 }
 
-async function keyOf(app: string, id: string): Promise<string> {
+async function keyUnder(app: string, id: string): Promise<string> {
   return (await ledger.load({ session: { app, user: "gate", id } }))?.session.key ?? "";
 }
 
@@ -276,7 +276,8 @@ describe("deleting a session", () => {
     });
     const ended = hang({}, { key: "k", by: ana });
     await until(clock, () => entered);
-    const [{ owner = "", id = "" } = {}] = await ledger.unanswered(await keyOf("gate:hang", "k"));
+    const [call] = await ledger.unanswered(await keyUnder("gate:hang", "k"));
+    const { id, owner = "" } = call ?? { id: "" };
     await ledger.owners.retire(owner);
     await engine.work({ once: true });
     await engine.decisions.settle({ call: id }, { as: "failed", error: "gave up" }, { by: ana });

@@ -130,7 +130,8 @@ export class DocumentLedger implements Ledger {
     if (version > 0 && known?.version !== version) return { ok: false, conflict: "version" };
     const changed = applyCommit(known?.document, commit);
     if ("ok" in changed) return this.#refused(commit, changed);
-    const outcome = await this.#store.commit({ ...changed, ...session, log, owner, sync });
+    const changedAt = known && erasedAsRead(known.document);
+    const outcome = await this.#store.commit({ ...changed, ...session, changedAt, log, owner, sync });
     if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
     else this.#cache.drop(key);
     // What was erased must not be found by its words. If this fails, tidying does it.
@@ -262,6 +263,11 @@ export class DocumentLedger implements Ledger {
     if (loaded !== undefined) this.#cache.set(loaded.key, loaded);
     return loaded;
   }
+}
+
+/** When an erased session was changed last; undefined for any other. */
+function erasedAsRead({ head }: LoadedDocument["document"]): number | undefined {
+  return head.deletedAt === undefined ? undefined : head.updatedAt;
 }
 
 function whereOf(target: Target): Parameters<Store["load"]>[0] {

@@ -12,26 +12,27 @@ export interface Outside {
  * counts, and a write also checks. Undefined if two parts of the commit rely on different versions: one of them is stale.
  */
 export function onceEach({ items, checks = [] }: Outside): Outside | undefined {
-  const written = new Map<string, ItemChange>();
-  const laid: ItemChange[] = [];
-  for (const item of items) {
-    if (item.read === undefined) laid.push(item);
-    else if ((written.get(nameOf(item))?.read ?? item.read) !== item.read) return undefined;
-    else written.set(nameOf(item), item);
-  }
-  const checked = new Map<string, ItemVersion>();
-  for (const item of checks) {
-    const name = nameOf(item);
-    const known = written.get(name)?.read ?? checked.get(name)?.version ?? item.version;
-    if (known !== item.version) return undefined;
-    if (!written.has(name)) checked.set(name, item);
-  }
+  const versions = new Map<string, number>();
+  const isSame = ({ kind, id }: Named, version: number): boolean => {
+    const name = nameOf({ kind, id });
+    const known = versions.get(name) ?? version;
+    versions.set(name, known);
+    return known === version;
+  };
+  const judged = items.filter(({ read }) => read !== undefined);
+  if (!judged.every((item) => isSame(item, item.read ?? 0))) return undefined;
+  if (!checks.every((item) => isSame(item, item.version))) return undefined;
+  const written = new Map(judged.map((item) => [nameOf(item), item]));
+  const checked = new Map(checks.map((item) => [nameOf(item), item]));
+  for (const name of written.keys()) checked.delete(name);
   return {
-    items: [...laid, ...written.values()],
+    items: [...items.filter(({ read }) => read === undefined), ...written.values()],
     checks: checked.size === 0 ? undefined : [...checked.values()],
   };
 }
 
-function nameOf({ kind, id }: Pick<ItemVersion, "kind" | "id">): string {
+type Named = Pick<ItemVersion, "kind" | "id">;
+
+function nameOf({ kind, id }: Named): string {
   return `${kind}\n${id}`;
 }

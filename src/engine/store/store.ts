@@ -98,6 +98,8 @@ export interface StoreCommit extends StoreChange {
   readonly create?: SessionName | undefined;
   /** The hash at the chain's head as it was read. A server that crashed may have made another commit of the same version. */
   readonly head?: string | undefined;
+  /** Of an erased session: when it was changed last, as it was read. Renaming moves it, and leaves the version. */
+  readonly changedAt?: number | undefined;
   readonly document: SessionDocument;
   readonly log: Omit<LogRow, "seq">;
   /** Kept beside its line of the log: rows that left the document with this commit, and values too long for it. */
@@ -126,7 +128,7 @@ export interface SessionRenaming {
   readonly key: string;
   /** That was read. */
   readonly version: number;
-  /** With the session's own new name. */
+  /** With the session's own new name, and changed later than the one before: what was judged on that is refused. */
   readonly document: SessionDocument;
   /** What is kept beside rows of the log, by `n`. */
   readonly archives: readonly (readonly [n: number, archive: Archive])[];

@@ -285,10 +285,12 @@ export class MemoryStore implements Store {
     return found !== undefined && (!isJsonObject(found.value) || found.value["suspended"] !== false);
   }
 
-  #isAsRead({ key, version, create, head }: StoreCommit): boolean {
+  #isAsRead({ key, version, create, head, changedAt }: StoreCommit): boolean {
     if (create !== undefined) return this.#documents.isFree(key, create);
     const known = this.#documents.byKey(key);
-    return known?.version === version && (head === undefined || known.document.head.chain.hash === head);
+    if (known?.version !== version) return false;
+    const { chain, updatedAt } = known.document.head;
+    return (head ?? chain.hash) === chain.hash && (changedAt ?? updatedAt) === updatedAt;
   }
 
   #areCurrent({ items }: StoreChange): boolean {

@@ -186,6 +186,27 @@ export const erasingCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "what another process judged before names were replaced is refused, and brings none of them back",
+    needs: "reopen",
+    async run({ open, reopen }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const confirmation = { status: "approved", votes: [VOTE] } as const;
+      await writer.commit(buildQuestion("s1", "c", { call: { status: "succeeded" }, confirmation }));
+      await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
+      const other = await reopen();
+      const late = new SessionWriter(other, "s1");
+      late.version = (await other.load({ sessionKey: "s1" }))?.session.version ?? 0;
+      const names = new Map([["boss", "nobody"]]);
+      checkEqual(await ledger.anonymise("s1", names, await guardIn(ledger)), true, "renaming");
+      const told = [late.journal("late-result")];
+      checkEqual(await late.commit(told), { ok: false, conflict: "version" }, "as it was read");
+      checkEqual(await late.commit(told), { ok: true }, "read again");
+      const loaded = await (await reopen()).load({ confirmation: questionId("s1", "c") });
+      checkEqual(loaded?.confirmation?.votes[0]?.by.id, "nobody", "who decided");
+    },
+  },
+  {
     name: "no name is replaced without the item that guards it, or once that was changed",
     async run({ open }) {
       const ledger = await open();

@@ -32,10 +32,12 @@ export async function anonymiseSession(
       ...document.confirmations,
       ...archives.flatMap(({ before: { confirmations = [] } }) => confirmations),
     ];
+    const { head } = renamed;
     const isDone = await store.rename({
       key,
       version,
-      document: renamed,
+      // A commit of another process that was judged on the names before must not bring them back.
+      document: { ...renamed, head: { ...head, updatedAt: head.updatedAt + 1 } },
       guard,
       archives: archives.map(({ n, after }) => [n, after] as const),
       remove: before.flatMap(entriesOfConfirmation),

@@ -40,6 +40,7 @@ const COLUMNS: Columns = [
   ["key", "text"],
   ["version", "bigint"],
   ["head", "text"],
+  ["changed_at", "bigint"],
   ["app", "text"],
   ["usr", "text"],
   ["name", "text"],
@@ -113,7 +114,8 @@ ${when(checks, `${givenChecks(checksAt)},`)}
 moved as (
   update countersign.documents d
   set version = d.version + 1, head = c.hash, updated_at = c.updated_at, deleted = c.deleted, body = c.document
-  from c where d.key = c.key and d.version = c.version and (c.head is null or d.head = c.head) and ${judged}
+  from c where d.key = c.key and d.version = c.version and (c.head is null or d.head = c.head)
+    and (c.changed_at is null or d.updated_at = c.changed_at) and ${judged}
   returning c.place
 ),
 made as (
@@ -183,13 +185,14 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
 }
 
 function rowOf({ id, commit }: Sent, place: number): Given {
-  const { key, version, head, create, document, log, archived, owner, before, from } = commit;
+  const { key, version, head, changedAt, create, document, log, archived, owner, before, from } = commit;
   const { updatedAt, deletedAt } = document.head;
   return [
     place,
     key,
     version,
     head,
+    changedAt,
     create?.app,
     create?.user,
     create?.id,

@@ -10,7 +10,8 @@ select exists (select 1 from countersign.log where session = $1 and n = $2::bigi
   case when $2::bigint = 0
     then not exists (select 1 from countersign.documents where key = $1)
       and not exists (select 1 from countersign.documents where app = $4 and "user" = $5 and id = $6)
-    else exists (select 1 from countersign.documents where key = $1 and version = $2::bigint and head = coalesce($3, head)) end,
+    else exists (select 1 from countersign.documents where key = $1 and version = $2::bigint and head = coalesce($3, head)
+      and updated_at = coalesce($14::bigint, updated_at)) end,
   $7::text is null or not ${IS_SUSPENDED},
   $7::text is null or exists (${OWNER} and o.fenced = 0 and o.lease_until > ${NOW}),
   $7::text is null or exists (${OWNER} and countersign.may_claim(o.history, ${NOW})),
@@ -34,7 +35,7 @@ const CONFLICTS = [
  * Why a commit was not done, or that it was, and only its answer lost. Undefined where nothing speaks against it any more.
  */
 export async function judge(database: Database, { id, commit }: Sent): Promise<CommitOutcome | undefined> {
-  const { key, version, head, create, owner, before, from } = commit;
+  const { key, version, head, changedAt, create, owner, before, from } = commit;
   const checked = (commit.checks ?? []).map((item) => ({ ...item, read: item.version }));
   const read = [...commit.items.filter((item) => item.read !== undefined), ...checked];
   const items = [
@@ -43,7 +44,7 @@ export async function judge(database: Database, { id, commit }: Sent): Promise<C
     read.map((item) => item.read ?? 0),
   ];
   const asked = [key, version, head, create?.app, create?.user, create?.id, owner, id, before, from];
-  const row = await database.get(WHY, [...asked.map((value) => value ?? null), ...items]);
+  const row = await database.get(WHY, [...asked.map((value) => value ?? null), ...items, changedAt ?? null]);
   const [isDone, ...holds] = row ?? [];
   if (isDone === true) return { ok: true };
   const conflict = CONFLICTS.find((_, at) => holds[at] !== true);

@@ -3,8 +3,8 @@ import type { Database } from "../connection/index.ts";
 import { ENTRY_PARAMETERS, entryValues, keepEntries } from "./change-parts.ts";
 import { SYNCED } from "./commit-statement.ts";
 
-const [KEY, VERSION, USER, BODY, NS, ARCHIVES, GUARD_KIND, GUARD_ID, GUARD_VERSION] = Array.from(
-  { length: 9 },
+const [KEY, VERSION, USER, BODY, NS, ARCHIVES, GUARD_KIND, GUARD_ID, GUARD_VERSION, UPDATED_AT] = Array.from(
+  { length: 10 },
   (_, at) => `$${ENTRY_PARAMETERS + 1 + at}`,
 );
 
@@ -14,7 +14,7 @@ with guard as materialized (
   where kind = ${GUARD_KIND} and id = ${GUARD_ID} and version = ${GUARD_VERSION}::bigint for share
 ),
 done as (
-  update countersign.documents set "user" = ${USER}, body = ${BODY}
+  update countersign.documents set "user" = ${USER}, body = ${BODY}, updated_at = ${UPDATED_AT}::bigint
   where key = ${KEY} and version = ${VERSION}::bigint and deleted and exists (select 1 from guard)
   returning 0 as place
 ),
@@ -44,6 +44,7 @@ export async function renameSession(database: Database, renaming: SessionRenamin
     guard.kind,
     guard.id,
     guard.version,
+    document.head.updatedAt,
   ]);
   return rows.length > 0;
 }

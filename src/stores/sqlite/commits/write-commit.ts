@@ -22,11 +22,12 @@ const CREATE =
   "values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing";
 const MOVE =
   "update documents set version = version + 1, head = ?1, updated_at = ?2, deleted = ?3, body = ?4 " +
-  "where key = ?5 and version = ?6 and (?7 is null or head = ?7)";
+  "where key = ?5 and version = ?6 and (?7 is null or head = ?7) and (?8 is null or updated_at = ?8)";
 const IS_NEW =
   "select 1 where not exists (select 1 from documents where key = ?1) " +
   "and not exists (select 1 from documents where app = ?2 and user = ?3 and id = ?4)";
-const IS_AT = "select 1 from documents where key = ?1 and version = ?2 and (?3 is null or head = ?3)";
+const IS_AT =
+  "select 1 from documents where key = ?1 and version = ?2 and (?3 is null or head = ?3) and (?4 is null or updated_at = ?4)";
 const APPEND =
   "insert into log (session, n, at, kinds, digest, hash, events, body, archived) values (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const ADD =
@@ -42,7 +43,8 @@ const ERASE_BODIES = "update log set body = null where session = ? and body is n
 const ARCHIVES = "select seq from log where session = ? and archived is not null";
 const ARCHIVE_AT = "select archived from log where seq = ?";
 const SET_ARCHIVE = "update log set archived = ? where seq = ?";
-const RENAME = "update documents set user = ?, body = ? where key = ? and version = ? and deleted = 1";
+const RENAME =
+  "update documents set user = ?, body = ?, updated_at = ? where key = ? and version = ? and deleted = 1";
 const RENAME_ARCHIVE = "update log set archived = ? where session = ? and n = ?";
 const ERASE_STATE = "delete from items where kind = 'state of session' and id = ?";
 
@@ -95,7 +97,8 @@ export function writeChange(database: Database, change: StoreChange, now: number
 export function writeRenaming(database: Database, renaming: SessionRenaming, now: number): boolean {
   const { key, version, document, archives, guard, add, remove } = renaming;
   if (!areAsChecked(database, [guard], now)) return false;
-  const values = [document.head.user, documentText(key, document), key, version];
+  const { user, updatedAt } = document.head;
+  const values = [user, documentText(key, document), updatedAt, key, version];
   if (database.run(RENAME, values) !== 1) return false;
   for (const [n, archive] of archives) database.run(RENAME_ARCHIVE, [JSON.stringify(archive), key, n]);
   applyChange(database, { items: [], add, remove }, now);
@@ -119,19 +122,19 @@ function barTo(database: Database, owner: string, now: number): Conflict | undef
   return hasLease(database, owner, now) ? undefined : "owner";
 }
 
-function isAsRead(database: Database, { key, version, create, head }: StoreCommit): boolean {
+function isAsRead(database: Database, { key, version, create, head, changedAt }: StoreCommit): boolean {
   const found =
     create === undefined
-      ? database.get(IS_AT, [key, version, head ?? null])
+      ? database.get(IS_AT, [key, version, head ?? null, changedAt ?? null])
       : database.get(IS_NEW, [key, create.app, create.user, create.id]);
   return found !== undefined;
 }
 
 function moveDocument(database: Database, { commit, document }: ReadyCommit): Conflict | undefined {
-  const { key, version, create, head } = commit;
+  const { key, version, create, head, changedAt } = commit;
   const written =
     create === undefined
-      ? database.run(MOVE, [...document, key, version, head ?? null])
+      ? database.run(MOVE, [...document, key, version, head ?? null, changedAt ?? null])
       : database.run(CREATE, [...document, key, create.app, create.user, create.id]);
   return written === 1 ? undefined : "version";
 }
