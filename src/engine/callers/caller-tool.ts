@@ -49,7 +49,7 @@ export function proposedTool(proposal: Proposal): GatedTool {
 export async function storedCallerTool(parts: EngineParts, call: CallRecord): Promise<LiveTool> {
   const definition = (await parts.definitions.of(call.definitionDigest)) ?? { name: call.tool };
   const described = describedTool(definition);
-  const caller: string = call.requesters[0] ?? "";
+  const caller: string = call.requesters?.[0] ?? "";
   const tool: GatedTool = {
     ...described,
     // The caller chose the schema, and may be the one who changes the arguments.
