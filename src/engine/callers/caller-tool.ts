@@ -48,8 +48,12 @@ export function proposedTool(proposal: Proposal): GatedTool {
 /** The tool of a stored call, as far as it is known here: enough to judge the call, not to run it. */
 export async function storedCallerTool(parts: EngineParts, call: CallRecord): Promise<LiveTool> {
   const definition = (await parts.definitions.of(call.definitionDigest)) ?? { name: call.tool };
+  const described = describedTool(definition);
+  const caller: string = call.requesters?.[0] ?? "";
   const tool: GatedTool = {
-    ...describedTool(definition),
+    ...described,
+    // The caller chose the schema, and may be the one who changes the arguments.
+    parse: (args) => parts.slowChecks.run(caller, () => described.parse(args)),
     confirmation: toConfirmationRules({}, undefined),
     repeatable: call.repeatable,
     secrets: call.secrets,

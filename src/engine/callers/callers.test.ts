@@ -67,6 +67,22 @@ test("a caller whose schema takes long to check has to wait before it sends the 
   expect(other.status).toBe("pending");
 });
 
+test("changed arguments that take long to check count for the caller whose schema it is", async () => {
+  await engine.close();
+  engine = new Engine({ ledger: await createLedger("memory:") });
+  const schema = { properties: { a: { pattern: "^(a+)+$" } } };
+  const { confirmation } = await engine.callers.propose(
+    proposal({ schema, args: { a: "a" }, amendable: true }),
+  );
+  const change = async (a: string): Promise<string> =>
+    engine.approve(confirmation?.id ?? "", { by: ana, args: { a } }).then(
+      () => "approved",
+      (error: { readonly message: string }) => error.message,
+    );
+  expect(await change(`${"a".repeat(60)}!`)).toContain("cannot be checked within");
+  expect(await change("aa")).toContain("took too long to check");
+});
+
 describe("a call that its caller runs", () => {
   test("waits for a person, is claimed once, and keeps what the caller reports", async () => {
     const pending = await engine.callers.propose(proposal({ hint: "Refund 40 EUR?" }));

@@ -157,9 +157,13 @@ test("what is new has no secret to keep", () => {
 });
 
 test("many secrets in many members are each looked for once", () => {
-  const names = Array.from({ length: 30_000 }, (_, at) => `k${at}`);
+  const names = Array.from({ length: 5_000 }, (_, at) => `k${at}`);
   const args = Object.fromEntries(names.map((name) => [name, 1]));
-  const shown = redact(args, ["/k7", "/*/pin", ...names.map((name) => `/other-${name}`)]);
+  const shown = redact(args, [
+    "/k7",
+    ...names.map((name) => `/*/${name}`),
+    ...names.map((name) => `/other-${name}`),
+  ]);
   expect(shown).toEqual({ ...args, k7: "[redacted]" });
 });
 

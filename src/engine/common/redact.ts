@@ -8,8 +8,7 @@ export const REDACTED = "[redacted]";
 /** A copy of the arguments in which every secret (a JSON pointer; `*` is any item) is replaced. */
 export function redact(args: JsonObject, secrets: readonly string[]): JsonObject {
   if (secrets.length === 0) return copyJson(args);
-  const paths = secrets.map((pointer) => pointer.split("/").slice(1).map(unescapePointer));
-  return withRedacted(args, paths) as JsonObject;
+  return withRedacted(args, [placesOf(secrets)]) as JsonObject;
 }
 
 /** Arguments with their secrets restored, or the first place that says `[redacted]` without a known secret. */
@@ -24,32 +23,37 @@ export type Unredacted =
  */
 export function unredact(sent: JsonObject, original: JsonObject, secrets: readonly string[]): Unredacted {
   if (secrets.length === 0) return { ok: true, args: sent };
-  const paths = secrets.map((pointer) => pointer.split("/").slice(1).map(unescapePointer));
   const lost: string[] = [];
-  const args = withRestored(sent, original, { paths, place: [], lost }) as JsonObject;
+  const at = { here: [placesOf(secrets)], place: [], lost };
+  const args = withRestored(sent, original, at) as JsonObject;
   const [field] = lost;
   return field === undefined ? { ok: true, args } : { ok: false, field };
 }
 
+/** Where secrets are below a place: by key, and under `*` by any. A tree, so that each is looked for only where it can be. */
+interface Places {
+  isSecret: boolean;
+  readonly below: Map<string, Places>;
+}
+
 interface Restoring {
-  readonly paths: readonly (readonly string[])[];
+  readonly here: readonly Places[];
   readonly place: readonly string[];
   /** The place of a secret that cannot be known. */
   readonly lost: string[];
 }
 
 function withRestored(sent: JsonValue, original: JsonValue | undefined, at: Restoring): JsonValue {
-  const { paths, place, lost } = at;
-  if (paths.length === 0) return sent;
-  if (paths.some((path) => path.length === 0)) {
+  const { here, place, lost } = at;
+  if (here.length === 0) return sent;
+  if (isSecret(here)) {
     if (sent !== REDACTED) return sent;
     if (original === undefined) lost.push(place.join("."));
     return original ?? sent;
   }
-  const pathsAt = below(paths);
-  const under = (key: string): Restoring => ({ lost, place: [...place, key], paths: pathsAt(key) });
+  const under = (key: string): Restoring => ({ lost, place: [...place, key], here: below(here, key) });
   if (isJsonArray(sent)) {
-    const before = rowsInPlace(sent, original, paths);
+    const before = rowsInPlace(sent, original, here);
     return sent.map((item, index) => withRestored(item, before[index], under(String(index))));
   }
   if (!isJsonObject(sent)) return sent;
@@ -63,35 +67,50 @@ function withRestored(sent: JsonValue, original: JsonValue | undefined, at: Rest
 function rowsInPlace(
   sent: readonly JsonValue[],
   original: JsonValue | undefined,
-  paths: Restoring["paths"],
+  here: readonly Places[],
 ): readonly (JsonValue | undefined)[] {
   if (!isJsonArray(original) || original.length !== sent.length) return [];
-  const [shown, back] = [original, sent].map((rows) => withRedacted(rows, paths) as readonly JsonValue[]);
+  const [shown, back] = [original, sent].map((rows) => withRedacted(rows, here) as readonly JsonValue[]);
   const asShown = original.map((_, index) => sameJson(shown?.[index], back?.[index]));
   const edited = asShown.filter((same) => !same).length;
   return original.map((row, index) => (edited < 2 || asShown[index] === true ? row : undefined));
 }
 
-function withRedacted(value: JsonValue, paths: readonly (readonly string[])[]): JsonValue {
-  if (paths.some((path) => path.length === 0)) return REDACTED;
-  const pathsAt = below(paths);
-  if (Array.isArray(value)) {
-    return value.map((item: JsonValue, index) => withRedacted(item, pathsAt(String(index))));
-  }
+function withRedacted(value: JsonValue, here: readonly Places[]): JsonValue {
+  if (isSecret(here)) return REDACTED;
+  if (here.length === 0) return copyJson(value);
+  if (isJsonArray(value)) return value.map((item, index) => withRedacted(item, below(here, String(index))));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, withRedacted(item, pathsAt(key))]),
+    Object.entries(value).map(([key, item]) => [key, withRedacted(item, below(here, key))]),
   );
 }
 
-/** Which paths go on below each key. They are sorted by key once: both may be many. */
-function below(paths: readonly (readonly string[])[]): (key: string) => readonly (readonly string[])[] {
-  const byHead = Map.groupBy(paths, ([head]) => head);
-  const anywhere = byHead.get("*") ?? [];
-  return (key) => {
-    const own = key === "*" ? [] : (byHead.get(key) ?? []);
-    return [...own, ...anywhere].map((path) => path.slice(1));
-  };
+function placesOf(secrets: readonly string[]): Places {
+  const root = newPlaces();
+  for (const pointer of secrets) {
+    let at = root;
+    for (const key of pointer.split("/").slice(1).map(unescapePointer)) {
+      const next = at.below.get(key) ?? newPlaces();
+      at.below.set(key, next);
+      at = next;
+    }
+    at.isSecret = true;
+  }
+  return root;
+}
+
+function newPlaces(): Places {
+  return { isSecret: false, below: new Map() };
+}
+
+function isSecret(here: readonly Places[]): boolean {
+  return here.some((places) => places.isSecret);
+}
+
+function below(here: readonly Places[], key: string): readonly Places[] {
+  const keys = key === "*" ? [key] : [key, "*"];
+  return here.flatMap((places) => keys.flatMap((name) => places.below.get(name) ?? []));
 }
 
 function unescapePointer(token: string): string {
