@@ -22,9 +22,14 @@ export function loadedPending(n: number): { readonly confirmation: string; reado
 }
 
 /** A ledger in which so many people are asked something. Each can be decided, found by its words and verified. */
-export async function loadPending(file: string, count: number): Promise<void> {
+export async function loadPending(file: string, count: number, askedAt = Date.now()): Promise<void> {
   const digestKey = await createLedgerFile(file);
-  const terms = fullTerms(digestKey, { pending: count, definitionDigest: DEFINITION_DIGEST, oneApp: true });
+  const terms = fullTerms(digestKey, {
+    pending: count,
+    definitionDigest: DEFINITION_DIGEST,
+    oneApp: true,
+    askedAt,
+  });
   fill(file, (tables) => {
     for (let n = 0; n < count; n += 1) tables.insert(fullRows(n, terms));
     tables.insert({ entries: [], items: [wordsIndexed(count)] });

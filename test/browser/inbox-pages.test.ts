@@ -4,7 +4,7 @@ import type { Policy } from "../../src/index.ts";
 import { KINDS, kindTools } from "../support/browser/argument-kinds.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { NOW, openFixedTimePage, startOffice } from "../support/browser/fixed-time-inbox.ts";
-import { lookAt } from "../support/browser/look.ts";
+import { lookAt, SIZES } from "../support/browser/look.ts";
 import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { useResources } from "../support/resources.ts";
 
@@ -22,6 +22,7 @@ const KEPT = {
   "snooze-phone-light": "snooze-phone.png",
   "palette-desktop-dark": "palette.png",
   "thirty-tablet-dark": "inbox-tablet.png",
+  "thirty-list-phone-light": "inbox-list-phone.png",
 };
 
 const mayGrant: Policy = ({ tool }) =>
@@ -116,5 +117,9 @@ test("thirty requests of all kinds can be read, found and put off at every width
   await page.keyboard.press("Escape");
   await button(/^Not now/).click();
   faults.push(...(await lookAt(page, { state: "snooze", kept: KEPT })));
+  await page.keyboard.press("Escape");
+  await page.setViewportSize(SIZES.phone);
+  await page.getByRole("link", { name: "‹ Inbox" }).click();
+  faults.push(...(await lookAt(page, { state: "thirty-list", sizes: ["phone"], kept: KEPT })));
   expect(faults).toEqual([]);
 });

@@ -157,6 +157,10 @@ test("a review stays open and keeps what was selected when the screen is turned"
   await button("Back").click();
   await page.setViewportSize({ width: 1133, height: 744 });
   await page.getByText("3 selected").waitFor();
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .click();
+  await page.getByText("2 selected").waitFor();
 });
 
 test("the field of the palette stays in its place, however much is found", async () => {

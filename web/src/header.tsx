@@ -89,7 +89,7 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
 function Count({ of }: { readonly of: number | undefined }): ReactNode {
   if (of === undefined) return <span className="tab-room" />;
   return (
-    <span className={of === 0 ? "tab-count tab-none" : "tab-count"} title={of.toLocaleString()}>
+    <span className={of === 0 ? "tab-none" : "tab-count"} title={of.toLocaleString()}>
       {shortCount(of)}
     </span>
   );

@@ -76,6 +76,8 @@ export interface InboxServerOptions {
   /** Servers of other protocols beside the inbox. */
   readonly mounts?: (engine: Engine) => readonly Mount[];
   readonly examplePrompts?: readonly string[];
+  /** Before it is opened, fills the ledger that this file will be. */
+  readonly fill?: (file: string) => Promise<void>;
 }
 
 // The app wants to know its own address, which there is only once the server listens.
@@ -88,7 +90,9 @@ export async function startInboxServer(
 ): Promise<InboxServer> {
   ensureWebBuilt();
   const { mode = "none", clock, ids, oidc, policy } = options;
-  const ledger = `sqlite:${join(await resources.folder(), "office.db")}`;
+  const file = join(await resources.folder(), "office.db");
+  await options.fill?.(file);
+  const ledger = `sqlite:${file}`;
   const engine = await createEngine({
     ledger,
     ...(clock === undefined ? {} : { clock }),

@@ -32,6 +32,8 @@ export interface Filling {
   readonly deliveries?: number;
   /** Of the tool that is asked about, so that an approval of it is not refused. */
   readonly definitionDigest?: string;
+  /** When all of them were asked; now, unless told. */
+  readonly askedAt?: number;
   /** All sessions are of the one app, so that whoever hosts it can run any of them. */
   readonly oneApp?: true;
 }
@@ -91,7 +93,12 @@ export interface FullTerms extends Filling {
 }
 
 export function fullTerms(digestKey: Uint8Array, filling: Filling): FullTerms {
-  return { ...filling, digestKey, argsDigest: valueDigest(digestKey, FULL.args), now: Date.now() };
+  return {
+    ...filling,
+    digestKey,
+    argsDigest: valueDigest(digestKey, FULL.args),
+    now: filling.askedAt ?? Date.now(),
+  };
 }
 
 /** What one session, or something beside sessions, is in a store. */
@@ -277,7 +284,7 @@ function recordsOf(
       requirements: oneApproval("requester"),
       invocation: INVOCATION,
       argsDigest,
-      shown: { hint: "Approve execution of the tool?", why: ["the tool requires confirmation"] },
+      shown: { hint: `Approve execution of tool ${shared.tool}?`, why: ["the tool requires confirmation"] },
       shownVersion: 1,
       status: isOpen ? "requested" : "approved",
       requestedAt: now,

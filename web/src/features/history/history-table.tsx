@@ -26,6 +26,12 @@ export interface HistoryTableProps {
   readonly onSort?: (by: SortColumn) => void;
 }
 
+/** How columns are called; on a phone, each value has the name beside it. A button needs none there. */
+const NAMES = {
+  mine: { second: "Asked", decided: "Who decides", last: undefined },
+  history: { second: "Requester", decided: "Decided", last: "Result" },
+} as const;
+
 export function HistoryTable(props: HistoryTableProps): ReactNode {
   const { listing, items, empty, of, sorting, onSort } = props;
   const head = (by: SortColumn, name: string): ReactNode => (
@@ -41,10 +47,10 @@ export function HistoryTable(props: HistoryTableProps): ReactNode {
         <thead>
           <tr>
             {head("what", "What")}
-            {head("requester", of === "mine" ? "Asked" : "Requester")}
+            {head("requester", NAMES[of].second)}
             {head("state", "Status")}
-            {head("decided", of === "mine" ? "Who decides" : "Decided")}
-            <th scope="col">{of === "mine" ? "Action" : "Result"}</th>
+            {head("decided", NAMES[of].decided)}
+            <th scope="col">{NAMES[of].last ?? "Action"}</th>
           </tr>
         </thead>
         <tbody>
@@ -86,6 +92,7 @@ function Head(props: {
 
 function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "mine" | "history" }): ReactNode {
   const { id, tool, args, status, user, requestedAt } = item;
+  const names = NAMES[of];
   return (
     <tr>
       <td>
@@ -104,20 +111,18 @@ function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "min
           </p>
         )}
       </td>
-      <td data-name={of === "mine" ? "Asked" : "Requester"}>
-        {of === "mine" ? <At at={requestedAt} /> : <Person name={user} />}
-      </td>
+      <td data-name={names.second}>{of === "mine" ? <At at={requestedAt} /> : <Person name={user} />}</td>
       <td data-name="Status">
         <StatusBadge status={status} settlement={item.settlement} />
       </td>
-      <td data-name={of === "mine" ? "Who decides" : "Decided"}>
+      <td data-name={names.decided}>
         {of === "mine" && status === "requested" ? (
           <Words text={whoMay(item)} maxLength={200} />
         ) : (
           <Decided item={item} />
         )}
       </td>
-      <td data-name={of === "mine" ? undefined : "Result"}>
+      <td data-name={names.last}>
         {of === "mine" ? (
           item.can.cancel ? (
             <WithdrawButton confirmation={item} />

@@ -1,6 +1,8 @@
 import { type ReactNode, useState } from "react";
 import type { Confirmation } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
+import { useStore } from "../../ui/store.ts";
+import { held } from "../confirmation/decide/held.ts";
 import { ReviewDialog } from "../confirmation/decide/review-dialog.tsx";
 import { MOST } from "./board.ts";
 import type { Rows } from "./use-rows.ts";
@@ -22,7 +24,11 @@ export interface ListHeadProps {
 export function ListHead(props: ListHeadProps): ReactNode {
   const { view, picked, onPickAll, onClear } = props;
   const [isOpen, setOpen] = useState(false);
-  const open = view.rows.filter(({ status, can }) => status === "requested" && can.decide);
+  // What is about to be sent is answered.
+  const answered = new Set(useStore(held).flatMap(({ about }) => about));
+  const open = view.rows.filter(
+    ({ id, status, can }) => status === "requested" && can.decide && !answered.has(id),
+  );
   const chosen = open.filter(({ id }) => picked.has(id));
   return (
     <div className="list-head">
