@@ -26,11 +26,12 @@ const TOGETHER: { readonly [name: string]: RegExp } = {
     /src\/(engine\/(?!testing)|stores\/([^/]+\.ts|sql\/|sqlite\/)|create-engine\.ts)|node_modules\/@cfworker/,
   deciding: /src\/cli\/[^/]+\.ts/,
   auth: /src\/http\/(auth\/(index|logins|tokens|secrets|user-id|safe-bind|cookie)|scopes)\.ts/,
-  policy: /src\/(policy|yaml)\/|node_modules\/(@marcbachmann|re2js|yaml)\//,
+  yaml: /src\/yaml\/|node_modules\/yaml\//,
+  policy: /src\/policy\/|node_modules\/(@marcbachmann|re2js)\//,
   runtime: /src\/(runtime\/|index\.ts|runtime\.ts)/,
   http: /src\/http\/|node_modules\/(@hono|hono|@asteasolutions|openapi3-ts|@opentelemetry)\//,
-  serving:
-    /src\/(cli\/serving\/|channels\/(?!email)|receipts\/|retention\/)|node_modules\/(pino|sonic-boom|thread-stream)/,
+  channels: /src\/channels\/(?!email)/,
+  serving: /src\/cli\/serving\/|node_modules\/(pino|sonic-boom|thread-stream)/,
 };
 
 export default {
