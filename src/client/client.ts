@@ -16,6 +16,7 @@ import { runSse, type SessionsClient, sessionsClient } from "./agents.ts";
 import { followChanges } from "./stream.ts";
 import { type ClientOptions, Transport } from "./transport.ts";
 import type {
+  AgeOptions,
   AuditOptions,
   AuditRecord,
   Call,
@@ -172,7 +173,9 @@ export interface Client {
     options?: CallOptions,
   ): Promise<ReplayReport>;
   /** Everybody's numbers with the scope `metrics` or `admin`; else those of the caller's own decisions. */
-  stats(options?: CallOptions & { readonly days?: number }): Promise<Statistics>;
+  stats(
+    options?: CallOptions & AgeOptions & { readonly days?: number },
+  ): Promise<Statistics & Pick<ListPage<never>, "asOf">>;
   /** Every change that the caller may see; reconnects by itself. */
   stream(options?: StreamOptions): AsyncGenerator<StreamMessage>;
   /** Names of the apps that are served. */

@@ -38,6 +38,7 @@ export {
 export { CountersignProblem } from "./problem.ts";
 export { type ClientOptions, PROOF_HEADER } from "./transport.ts";
 export type {
+  AgeOptions,
   AuditOptions,
   AuditRecord,
   Call,

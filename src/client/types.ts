@@ -14,6 +14,14 @@ import type { Content, Event, JsonObject, JsonValue, Problem } from "../protocol
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly next?: string;
+  /** ISO 8601. Only if it was read from a standby of the database: everything that was stored before is in it. */
+  readonly asOf?: string;
+}
+
+/** How old a list may be. */
+export interface AgeOptions {
+  /** In seconds, at most 30. Default: 0, nothing is missing that was stored before. */
+  readonly maxAge?: number;
 }
 
 /** A loss that was detected in the ledger. Details are for administrators. */
@@ -21,7 +29,7 @@ export type Notice = Omit<StoredNotice, "host" | "pid" | "details"> &
   Partial<Pick<StoredNotice, "host" | "pid" | "details">>;
 
 /** Which confirmations to list. Default: the open ones. */
-export interface ListOptions {
+export interface ListOptions extends AgeOptions {
   readonly status?: ShownStatus | "all" | readonly ShownStatus[];
   readonly tool?: string;
   readonly agent?: string;
@@ -233,7 +241,7 @@ export interface AuditRecord {
 }
 
 /** Which journal records to list. */
-export interface AuditOptions extends CallOptions {
+export interface AuditOptions extends CallOptions, AgeOptions {
   /** Begin after the record with this `seq`. */
   readonly after?: number;
   /** The `next` of the page before. */

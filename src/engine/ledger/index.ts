@@ -50,12 +50,16 @@ export type {
   ConfirmationFilter,
   ConfirmationWithCall,
   EventRange,
+  FoundStandby,
   GrantsRequest,
   GrantWithSession,
   ListRequest,
+  Lists,
   Page,
   PageRequest,
   SessionFilter,
+  StandbyProblem,
+  Standbys,
   UnknownCallsRequest,
 } from "./lists.ts";
 export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";
