@@ -16,7 +16,6 @@ import { runSse, type SessionsClient, sessionsClient } from "./agents.ts";
 import { followChanges } from "./stream.ts";
 import { type ClientOptions, Transport } from "./transport.ts";
 import type {
-  AgeOptions,
   AuditOptions,
   AuditRecord,
   Call,
@@ -174,7 +173,7 @@ export interface Client {
   ): Promise<ReplayReport>;
   /** Everybody's numbers with the scope `metrics` or `admin`; else those of the caller's own decisions. */
   stats(
-    options?: CallOptions & AgeOptions & { readonly days?: number },
+    options?: CallOptions & { readonly days?: number; readonly maxAge?: number },
   ): Promise<Statistics & Pick<ListPage<never>, "asOf">>;
   /** Every change that the caller may see; reconnects by itself. */
   stream(options?: StreamOptions): AsyncGenerator<StreamMessage>;

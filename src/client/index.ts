@@ -38,7 +38,6 @@ export {
 export { CountersignProblem } from "./problem.ts";
 export { type ClientOptions, PROOF_HEADER } from "./transport.ts";
 export type {
-  AgeOptions,
   AuditOptions,
   AuditRecord,
   Call,

@@ -18,18 +18,12 @@ export interface ListPage<T> {
   readonly asOf?: string;
 }
 
-/** How old a list may be. */
-export interface AgeOptions {
-  /** In seconds, at most 30. Default: 0, nothing is missing that was stored before. */
-  readonly maxAge?: number;
-}
-
 /** A loss that was detected in the ledger. Details are for administrators. */
 export type Notice = Omit<StoredNotice, "host" | "pid" | "details"> &
   Partial<Pick<StoredNotice, "host" | "pid" | "details">>;
 
 /** Which confirmations to list. Default: the open ones. */
-export interface ListOptions extends AgeOptions {
+export interface ListOptions {
   readonly status?: ShownStatus | "all" | readonly ShownStatus[];
   readonly tool?: string;
   readonly agent?: string;
@@ -49,6 +43,8 @@ export interface ListOptions extends AgeOptions {
   readonly until?: string;
   readonly cursor?: string;
   readonly limit?: number;
+  /** How many seconds old it may be, at most 30. Default: 0, nothing is missing that was stored before. */
+  readonly maxAge?: number;
 }
 
 /** Options that every call takes. */
@@ -241,7 +237,7 @@ export interface AuditRecord {
 }
 
 /** Which journal records to list. */
-export interface AuditOptions extends CallOptions, AgeOptions {
+export interface AuditOptions extends CallOptions {
   /** Begin after the record with this `seq`. */
   readonly after?: number;
   /** The `next` of the page before. */
@@ -250,6 +246,8 @@ export interface AuditOptions extends CallOptions, AgeOptions {
   readonly session?: string;
   readonly confirmation?: string;
   readonly q?: string;
+  /** As in `ListOptions`. */
+  readonly maxAge?: number;
 }
 
 /** A message of the live stream. Reconnect with its `id`. */

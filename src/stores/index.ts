@@ -81,8 +81,8 @@ export async function listRisks(url: string, listenUrl?: string): Promise<readon
 /** Looks at the servers that lists of a PostgreSQL ledger are to be read from. */
 export async function listStandbys(url: string, readUrl?: string): Promise<readonly StandbyState[]> {
   if (!isPostgres(url) || readUrl === undefined) return [];
-  const { inspectStandbys } = await import("./postgres/index.ts");
-  return inspectStandbys(url, readUrl);
+  const { listPostgresStandbys } = await import("./postgres/index.ts");
+  return listPostgresStandbys(url, readUrl);
 }
 
 /** Makes a ledger's schema, or brings it up to date. Any number of processes may do this at once. */

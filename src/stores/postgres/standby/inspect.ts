@@ -13,7 +13,7 @@ export interface StandbyState {
 }
 
 /** Looks at each server that a URL of standbys names. Throws `ledger-unreachable` if the ledger cannot be asked. */
-export async function inspectStandbys(url: string, readUrl: string): Promise<readonly StandbyState[]> {
+export async function listPostgresStandbys(url: string, readUrl: string): Promise<readonly StandbyState[]> {
   const database = await openDatabase(url);
   try {
     const [key = ""] = (await database.get(DIGEST_KEY, [], { patient: false })) ?? [];
