@@ -238,7 +238,6 @@ export {
   type Sighting,
   type Snapshot,
   type StandbyProblem,
-  type Standbys,
   type StepKind,
   type StepRecord,
   type StepStatus,

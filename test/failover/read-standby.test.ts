@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkStandbys } from "../../src/cli/doctor/check-standbys.ts";
-import { type Engine, type FoundStandby, type Ledger } from "../../src/engine/index.ts";
+import type { Engine, FoundStandby, Ledger } from "../../src/engine/index.ts";
 import { type App, createApp, createAuth, Metrics, Tokens } from "../../src/http/index.ts";
 import { createEngine, createLedger } from "../../src/index.ts";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
@@ -149,8 +149,7 @@ test("a standby that has caught up answers lists as the primary does, and says a
   expect(await (await send(`/v1/confirmations/${id}`)).json()).not.toHaveProperty("asOf");
   expect(await read("/v1/confirmations?q=pay")).not.toHaveProperty("asOf");
   expect(countOf("standby")).toBeGreaterThanOrEqual(3);
-  const isOk = async (): Promise<boolean> => (await examined())[0]?.status === "ok";
-  while (!(await isOk())) await setTimeout(20);
+  while ((await examined())[0]?.status !== "ok") await setTimeout(20);
 });
 
 test("one that is behind shows old rows only to who allows it; a decision on one is refused as ever", async () => {

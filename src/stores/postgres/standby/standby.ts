@@ -55,7 +55,7 @@ export class Standby {
    */
   async find(oldest: number, { wait }: { readonly wait: boolean }): Promise<FoundStandby | StandbyProblem> {
     if (this.#problem !== undefined) {
-      if (performance.now() - this.#lookedAt > AGAIN_MS) void this.look();
+      if (performance.now() - this.#lookedAt > AGAIN_MS) this.look().catch(() => {});
       return this.#problem;
     }
     const startedAt = performance.now();

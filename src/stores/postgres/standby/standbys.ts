@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FoundStandby, StandbyProblem, Standbys } from "../../../engine/index.ts";
+import type { FoundStandby, StandbyProblem } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { type Database, openStandbys } from "../connection/index.ts";
 import { LONGEST_AGE_MS, Marks } from "./marks.ts";
@@ -9,8 +9,10 @@ import { Standby } from "./standby.ts";
 const GET_LIMIT_MS = 3_000;
 const GET_PAUSE_MS = 100;
 
-export interface OpenStandbys extends Standbys {
+/** The ledger's `standbys`, each of which can also be looked at. */
+export interface OpenStandbys {
   readonly all: readonly Standby[];
+  find(maxAgeMs: number): Promise<FoundStandby | StandbyProblem>;
   close(): Promise<void>;
 }
 
