@@ -172,7 +172,9 @@ export interface Client {
     options?: CallOptions,
   ): Promise<ReplayReport>;
   /** Everybody's numbers with the scope `metrics` or `admin`; else those of the caller's own decisions. */
-  stats(options?: CallOptions & { readonly days?: number }): Promise<Statistics>;
+  stats(
+    options?: CallOptions & { readonly days?: number; readonly maxAge?: number },
+  ): Promise<Statistics & Pick<ListPage<never>, "asOf">>;
   /** Every change that the caller may see; reconnects by itself. */
   stream(options?: StreamOptions): AsyncGenerator<StreamMessage>;
   /** Names of the apps that are served. */

@@ -14,6 +14,8 @@ import type { Content, Event, JsonObject, JsonValue, Problem } from "../protocol
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly next?: string;
+  /** ISO 8601. Only if it was read from a standby of the database: everything that was stored before is in it. */
+  readonly asOf?: string;
 }
 
 /** A loss that was detected in the ledger. Details are for administrators. */
@@ -41,6 +43,8 @@ export interface ListOptions {
   readonly until?: string;
   readonly cursor?: string;
   readonly limit?: number;
+  /** How many seconds old it may be, at most 30. Default: 0, nothing is missing that was stored before. */
+  readonly maxAge?: number;
 }
 
 /** Options that every call takes. */
@@ -242,6 +246,8 @@ export interface AuditOptions extends CallOptions {
   readonly session?: string;
   readonly confirmation?: string;
   readonly q?: string;
+  /** As in `ListOptions`. */
+  readonly maxAge?: number;
 }
 
 /** A message of the live stream. Reconnect with its `id`. */

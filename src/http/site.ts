@@ -5,6 +5,7 @@ import type { AppOptions } from "./app-options.ts";
 import type { Auth } from "./auth/auth.ts";
 import { authOf } from "./auth/host-auth.ts";
 import { FEED_SETTINGS, type FeedSettings } from "./feed/settings.ts";
+import { ListReads } from "./lists/list-reads.ts";
 import { type Logger, SILENT } from "./log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { Turns } from "./turns.ts";
@@ -28,6 +29,8 @@ export class Site {
   #engines: Promise<readonly Engine[]> | undefined;
   /** Settings of the live feed. */
   readonly feed: FeedSettings;
+  /** Where lists are read. */
+  readonly lists: ListReads = new ListReads(this);
   /** Limits how many large reads run at once. */
   readonly turns: Turns = new Turns();
   /** Limits how many waiting requests read the ledger at once. */

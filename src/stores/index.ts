@@ -1,7 +1,7 @@
 import { type Clock, DocumentLedger, type Ledger, systemClock } from "../engine/index.ts";
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { isAlwaysSynced } from "./durability.ts";
-import type { Risk } from "./postgres/index.ts";
+import type { Risk, StandbyState } from "./postgres/index.ts";
 import type { MigrationPlan } from "./sql/migration-plan.ts";
 import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
@@ -25,6 +25,8 @@ export interface LedgerOptions {
    * other processes change.
    */
   readonly listenUrl?: string;
+  /** A URL of the same PostgreSQL database on standbys of its server, where lists may be read. */
+  readonly readUrl?: string;
 }
 
 const DEFAULT_URL = "sqlite:countersign.db";
@@ -74,6 +76,13 @@ export async function listRisks(url: string, listenUrl?: string): Promise<readon
   if (!isPostgres(url)) return [];
   const { listPostgresRisks } = await import("./postgres/index.ts");
   return listPostgresRisks(url, listenUrl);
+}
+
+/** Looks at the servers that lists of a PostgreSQL ledger are to be read from. */
+export async function listStandbys(url: string, readUrl?: string): Promise<readonly StandbyState[]> {
+  if (!isPostgres(url) || readUrl === undefined) return [];
+  const { listPostgresStandbys } = await import("./postgres/index.ts");
+  return listPostgresStandbys(url, readUrl);
 }
 
 /** Makes a ledger's schema, or brings it up to date. Any number of processes may do this at once. */

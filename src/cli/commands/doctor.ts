@@ -6,11 +6,12 @@ import { checkChannels } from "../doctor/check-channels.ts";
 import { checkLedger } from "../doctor/check-ledger.ts";
 import { checkPolicyFile } from "../doctor/check-policy.ts";
 import { checkAuth, checkNode, checkPackages, checkSecret } from "../doctor/check-setting.ts";
+import { checkStandbys } from "../doctor/check-standbys.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert, type Output, type Style } from "../output.ts";
 import { POLICY_FLAG } from "../policy/open-policy.ts";
-import { SERVE_FLAGS } from "../serving/serve-options.ts";
+import { SERVE_FLAGS, settingOf } from "../serving/serve-options.ts";
 import { ledgerUrl, listenUrl } from "../wiring.ts";
 
 const STYLES: Readonly<Record<Finding["status"], Style>> = { ok: "green", warn: "yellow", fail: "red" };
@@ -26,6 +27,7 @@ export const doctor: Command = {
   flags: {
     host: { ...SERVE_FLAGS["host"], type: "string", help: "the value that `serve` would use" },
     auth: { ...SERVE_FLAGS["auth"], type: "string", help: "the value that `serve` would use" },
+    "read-url": { ...SERVE_FLAGS["read-url"], type: "string", help: "the value that `serve` would use" },
     ...POLICY_FLAG,
     ...CHANNELS_FLAG,
     ...LEDGER_FLAG,
@@ -40,6 +42,7 @@ export const doctor: Command = {
     const findings = [
       checkNode(),
       ...(await checkLedger(ledgerUrl(invocation), listenUrl(invocation).listenUrl)),
+      ...(await checkStandbys(ledgerUrl(invocation), settingOf(invocation, "read-url"))),
       checkSecret(invocation),
       checkAuth(invocation),
       ...checkPackages(invocation),

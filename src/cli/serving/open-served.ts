@@ -54,10 +54,11 @@ export async function openServed(
   const channels = channelNames(options);
   const followed = options.policy === undefined ? undefined : openPolicy(options.policy, { channels });
   const upkeep = openUpkeep(options);
-  const { migrate, listenUrl, secret } = options;
+  const { migrate, listenUrl, readUrl, secret } = options;
   const ledger = await createLedger(options.ledger, {
     migrate,
     ...(listenUrl === undefined ? {} : { listenUrl }),
+    ...(readUrl === undefined ? {} : { readUrl }),
   });
   const metrics = newMetrics();
   const engine = new Engine({

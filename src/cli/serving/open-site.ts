@@ -1,6 +1,6 @@
 import type { CloseOptions } from "../../http/node/index.ts";
 import type { Runner } from "../../index.ts";
-import { listRisks } from "../../stores/index.ts";
+import { listRisks, listStandbys } from "../../stores/index.ts";
 import { closeAgents, type LoadedAgents } from "../agents/load-agents.ts";
 import { listen } from "./listen.ts";
 import { type Opening, openServed, type Served } from "./open-served.ts";
@@ -35,6 +35,8 @@ export async function openSite(
     // Only warnings: the operator decides, and a failed check matters less than the opened ledger.
     for (const risk of await listRisks(options.ledger, options.listenUrl).catch(() => []))
       log.warn({ about: risk.about, advice: risk.advice }, risk.message);
+    for (const { name, problem } of await listStandbys(options.ledger, options.readUrl).catch(() => []))
+      if (problem !== undefined) log.warn({ standby: name, problem }, "lists cannot be read from a standby");
     const server = await listen(options, app, log);
     const publicUrl = options.publicUrl ?? server.url;
     await site.start(publicUrl);

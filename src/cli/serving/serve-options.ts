@@ -37,6 +37,8 @@ export interface ServeOptions extends ListenOptions {
   readonly secret?: string;
   /** The same ledger past a connection pooler. */
   readonly listenUrl?: string;
+  /** The same ledger on standbys, for lists. */
+  readonly readUrl?: string;
   readonly auth: LoginMode;
   readonly oidc?: OidcOptions;
   /** Ends the login of a ledger that has one. */
@@ -68,6 +70,11 @@ export const SERVE_FLAGS: Flags = {
   migrate: {
     type: "boolean",
     help: "migrate a PostgreSQL ledger first; without this, an outdated schema is refused",
+  },
+  "read-url": {
+    type: "string",
+    value: "URL",
+    help: "standbys of a PostgreSQL ledger's server, from which lists may be read",
   },
   "break-glass": { type: "boolean", help: "serve without a login, although this ledger requires one" },
   "public-url": {
@@ -152,11 +159,13 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
   const webhook = urlOf("webhook", settingOf(invocation, "webhook"));
   const { COUNTERSIGN_SECRET: secret, COUNTERSIGN_WEBHOOK_SECRET: webhookSecret } = invocation.env;
   const origins = settingOf(invocation, "allow-origin");
+  const readUrl = settingOf(invocation, "read-url");
   return {
     ...listening,
     ledger: ledgerUrl(invocation, usualLedger),
     ...(secret ? { secret } : {}),
     ...listenUrl(invocation),
+    ...(readUrl === undefined ? {} : { readUrl }),
     auth,
     breakGlass: invocation.flags.has("break-glass"),
     ...(auth === "oidc" ? { oidc: oidcOf(invocation) } : {}),

@@ -37,12 +37,16 @@ export type {
   ConfirmationFilter,
   ConfirmationWithCall,
   EventRange,
+  FoundStandby,
   GrantsRequest,
   GrantWithSession,
   ListRequest,
+  Lists,
   Page,
   PageRequest,
   SessionFilter,
+  StandbyProblem,
+  Standbys,
   UnknownCallsRequest,
 } from "./lists.ts";
 export type { EventDraft } from "./log-row-draft.ts";

@@ -14,6 +14,7 @@ import type {
   Page,
   PageRequest,
   SessionFilter,
+  Standbys,
   UnknownCallsRequest,
 } from "./lists.ts";
 import type { Owners } from "./owners.ts";
@@ -93,6 +94,8 @@ export interface Ledger {
   readonly owners: Owners;
   readonly journal: Journal;
   readonly outbox: Outbox;
+  /** Only for a ledger that has some: lists may be read there. */
+  readonly standbys?: Standbys;
 
   load(target: Target): Promise<Snapshot | undefined>;
   /** One for each call or confirmation, in the order asked, by few reads however many they are. */

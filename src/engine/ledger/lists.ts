@@ -1,3 +1,4 @@
+import type { Journal } from "../journal/index.ts";
 import type { ShownStatus } from "../lifecycle/index.ts";
 import type { DelegatedView } from "../people/index.ts";
 import type { CallRecord } from "./records/call-record.ts";
@@ -98,4 +99,29 @@ export interface EventRange {
   readonly limit?: number;
   readonly last?: number;
   readonly bytes?: number;
+}
+
+/** What people look through. Nothing is judged by it: whoever acts on a row is judged on the ledger itself. */
+export interface Lists {
+  confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>>;
+  readonly journal: Pick<Journal, "records" | "sessionRecords">;
+}
+
+/**
+ * Why no standby is read. `behind`: it lacks something that it must have. `promoted`: it follows no server.
+ * `other-ledger`: it is no copy of this one. `failed`: a list could not be read there.
+ */
+export type StandbyProblem = "behind" | "unreachable" | "promoted" | "other-ledger" | "failed";
+
+/** A standby that is as new as was asked. */
+export interface FoundStandby {
+  readonly lists: Lists;
+  /** Everything that was committed before is in its lists; by the ledger's clock. */
+  readonly asOf: number;
+}
+
+/** Servers that follow the one that the ledger is on. */
+export interface Standbys {
+  /** One that lacks nothing that was committed more than so long before this is asked; or why there is none. */
+  find(maxAgeMs: number): Promise<FoundStandby | StandbyProblem>;
 }

@@ -1,4 +1,4 @@
-import type { Ledger } from "../ledger/index.ts";
+import type { Ledger, Lists } from "../ledger/index.ts";
 import { type Principal, viewsAs } from "../people/index.ts";
 import { countJournal, keptDays } from "./count-journal.ts";
 import {
@@ -77,12 +77,14 @@ export interface StatisticsRequest {
   readonly of: "everybody" | Principal;
   /** What they see of what waits. Default: what is shown to this login. */
   readonly sight?: Sight;
+  /** Where what waits is read. Default: the ledger. */
+  readonly lists?: Pick<Lists, "confirmations">;
 }
 
 /** Counts what is new, and reads the numbers of the last days. */
 export async function readStatistics(
   ledger: Ledger,
-  { days, of, sight }: StatisticsRequest,
+  { days, of, sight, lists = ledger }: StatisticsRequest,
 ): Promise<Statistics> {
   const { behind } = await countJournal(ledger, MOST_COUNTED);
   const kept = await keptDays(ledger);
@@ -98,7 +100,7 @@ export async function readStatistics(
     from: names[0] ?? dayOf(now),
     to: dayOf(now),
     behind,
-    waiting: await readWaiting(ledger, of === "everybody" ? undefined : (sight ?? sightOf(of))),
+    waiting: await readWaiting(lists, now, of === "everybody" ? undefined : (sight ?? sightOf(of))),
     total: numbers(all),
     days: rows.map(({ day, cells }) => ({ day, ...numbers(cells) })),
     tools: most([...Map.groupBy(all, ({ app, tool }) => JSON.stringify([app, tool])).values()]).map(

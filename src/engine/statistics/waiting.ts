@@ -1,4 +1,4 @@
-import type { ConfirmationRecord, Ledger, ListRequest, Page } from "../ledger/index.ts";
+import type { ConfirmationRecord, ListRequest, Lists, Page } from "../ledger/index.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60;
@@ -31,12 +31,12 @@ export interface Sight {
 
 /** What waits and is seen; without a sight, everything that waits. */
 export async function readWaiting(
-  ledger: Pick<Ledger, "confirmations" | "now">,
+  lists: Pick<Lists, "confirmations">,
+  now: number,
   sight?: Sight,
 ): Promise<Waiting> {
   const viewers = sight === undefined ? {} : { viewers: sight.viewers };
-  const found = await upTo(MOST, (page) => ledger.confirmations({ state: "open", ...viewers }, page));
-  const { now } = ledger;
+  const found = await upTo(MOST, (page) => lists.confirmations({ state: "open", ...viewers }, page));
   const seconds = found.items
     .filter(({ confirmation }) => sight?.isSeen(confirmation) ?? true)
     .map(({ confirmation }) => Math.max(0, Math.floor((now - confirmation.requestedAt) / SECOND)));

@@ -5,6 +5,7 @@ import {
   type Counting,
   decidingVote,
   type Ledger,
+  type Lists,
   looksAsRequester,
   type Page,
   type Principal,
@@ -31,6 +32,8 @@ type Wanted = (item: ConfirmationWithCall) => boolean;
 export interface Reading {
   readonly principal: Principal;
   readonly site: Pick<Site, "ledger" | "counting" | "countings">;
+  /** Where the rows are read; who may see them is judged on the ledger. Default: the ledger. */
+  readonly lists?: Lists;
 }
 
 /**
@@ -38,8 +41,10 @@ export interface Reading {
  * first; then closed ones, newest first. The ledger's query returns only what they may see, so that neither a page nor
  * its cursor reveals anything else.
  */
-export async function list({ site, principal }: Reading, query: ListQuery): Promise<Page<Confirmation>> {
+export async function list(reading: Reading, query: ListQuery): Promise<Page<Confirmation>> {
+  const { site, principal } = reading;
   const ledger = await site.ledger();
+  const { lists = ledger } = reading;
   const statuses = readStatuses(query.status);
   const legs = legsOf(statuses);
   const known = once(site);
@@ -55,7 +60,7 @@ export async function list({ site, principal }: Reading, query: ListQuery): Prom
     if (items.length >= limit || bytes >= MOST_BYTES) break;
     const words = at.leg === "open" ? wordsIn(query) : {};
     // Never more than still fit, so that the ledger's own cursor is the start of the next page.
-    const page = await readFrom(ledger, { ...filter, ...words }, at, limit - items.length);
+    const page = await readFrom(lists, { ...filter, ...words }, at, limit - items.length);
     const shown = await Promise.all(
       page.items.filter(wanted).map(async (item) => {
         const counting = await known(item.confirmation.app);
@@ -72,6 +77,11 @@ export async function list({ site, principal }: Reading, query: ListQuery): Prom
   return at === undefined ? { items } : { items, next: sealCursor(ledger, use, toPlace(at)) };
 }
 
+/** Does it look for words in open questions? The index of words is brought up to date first, which is a write. */
+export function searchesOpen(query: ListQuery): boolean {
+  return wordsIn(query).words !== undefined && legsOf(readStatuses(query.status)).includes("open");
+}
+
 /** Asks for each app once. */
 function once(site: Reading["site"]): (app: string) => Promise<Counting> {
   const known = new Map<string, Promise<Counting>>();
@@ -83,13 +93,13 @@ function once(site: Reading["site"]): (app: string) => Promise<Counting> {
 }
 
 function readFrom(
-  ledger: Pick<Ledger, "confirmations">,
+  lists: Pick<Lists, "confirmations">,
   filter: Omit<ConfirmationFilter, "state">,
   { leg, cursor }: Position,
   limit: number,
 ): Promise<Page<ConfirmationWithCall>> {
   const request = { preview: true, limit, ...(cursor === undefined ? {} : { cursor }) } as const;
-  return ledger.confirmations({ ...filter, state: leg }, request);
+  return lists.confirmations({ ...filter, state: leg }, request);
 }
 
 interface Position {
@@ -197,8 +207,11 @@ function wordsIn({ q }: ListQuery): Pick<ConfirmationFilter, "words"> {
   return q === undefined || wordsOf(q).length === 0 ? {} : { words: q };
 }
 
-/** A cursor is bound to all filters, but not to the page size. */
-function useOf({ cursor: _cursor, limit: _limit, ...rest }: ListQuery, principal: Principal): CursorUse {
+/** A cursor is bound to all filters, but not to the page's size and age. */
+function useOf(
+  { cursor: _cursor, limit: _limit, maxAge: _maxAge, ...rest }: ListQuery,
+  principal: Principal,
+): CursorUse {
   const filter = Object.fromEntries(
     Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );

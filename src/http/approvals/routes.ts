@@ -34,7 +34,7 @@ import { listUnknown } from "./calls.ts";
 import { cancelOne } from "./cancel.ts";
 import { contextOf } from "./context.ts";
 import { decideMany, decideOne } from "./decide.ts";
-import { list } from "./list.ts";
+import { list, searchesOpen } from "./list.ts";
 import { settleCall, settleConfirmation } from "./settle.ts";
 import { viewOne } from "./view.ts";
 import { find, show } from "./visibility.ts";
@@ -85,9 +85,11 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
-      return Response.json(await list({ site, principal: context.get("principal") }, query), {
-        headers: NO_STORE,
-      });
+      const reading = { site, principal: context.get("principal") };
+      const page = searchesOpen(query)
+        ? await list(reading, query)
+        : await site.lists.read(query, (lists) => list({ ...reading, lists }, query));
+      return Response.json(page, { headers: NO_STORE });
     },
   );
   serve(

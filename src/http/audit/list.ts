@@ -2,6 +2,7 @@ import {
   entrySubject,
   findSessionKey,
   type JournalRecord,
+  type Lists,
   type Principal,
   parseEntry,
 } from "../../engine/index.ts";
@@ -34,11 +35,13 @@ export interface AuditRecord {
 
 type Wanted = (record: JournalRecord) => boolean;
 
-/** The journal, oldest first: all of it for administrators; one confirmation for everyone who may see that. */
+/**
+ * The journal, oldest first: all of it for administrators; one confirmation for everyone who may see that. Who may is
+ * judged on the ledger, wherever the records are read.
+ */
 export async function listAudit(
-  site: Site,
+  { site, principal, lists }: { readonly site: Site; readonly principal: Principal; readonly lists: Lists },
   query: AuditQuery,
-  principal: Principal,
 ): Promise<{ readonly items: readonly AuditRecord[]; readonly next?: string }> {
   const ledger = await site.ledger();
   const scope = await scopeOf(site, query, principal);
@@ -51,8 +54,8 @@ export async function listAudit(
   for (let reads = 0; reads < scope.mostReads && !page.isFull; reads += 1) {
     const records =
       scope.stream === undefined
-        ? await ledger.journal.records({ after: page.after, ...READ })
-        : await ledger.journal.sessionRecords(scope.stream, { after: n, ...READ });
+        ? await lists.journal.records({ after: page.after, ...READ })
+        : await lists.journal.sessionRecords(scope.stream, { after: n, ...READ });
     const last = records.at(-1);
     if (last === undefined) return { items: page.items };
     n = last.n;

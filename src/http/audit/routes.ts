@@ -26,7 +26,8 @@ export function auditRoutes(site: Site): OpenAPIHono<HttpEnv> {
       problems: [400, 404],
     },
     async (context, { query }) => {
-      const page = await listAudit(site, query, context.get("principal"));
+      const principal = context.get("principal");
+      const page = await site.lists.read(query, (lists) => listAudit({ site, principal, lists }, query));
       return Response.json(page, { headers: NO_STORE });
     },
   );

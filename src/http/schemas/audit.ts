@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { asOf } from "./queries.ts";
 
 /** A page of the journal, oldest first. */
 export const auditPageSchema: z.ZodType = z
@@ -20,6 +21,7 @@ export const auditPageSchema: z.ZodType = z
       .string()
       .optional()
       .openapi({ description: "The cursor of the next page. Valid only with the same filters and user." }),
+    asOf,
   })
   .openapi("AuditPage");
 

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { ShownStatus } from "../../engine/index.ts";
+import { asOf } from "./queries.ts";
 
 /** All values of a confirmation's `status`. */
 export const STATUSES: readonly ShownStatus[] = [
@@ -208,6 +209,7 @@ export const confirmationPageSchema: z.ZodType = z
           "The cursor of the next page. Valid only for this list, these filters and this user. A page may be short, or " +
           "empty, and still have a next page.",
       }),
+    asOf,
   })
   .openapi("ConfirmationPage");
 

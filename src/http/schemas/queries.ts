@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { MOST_AGE_SECONDS } from "../lists/list-reads.ts";
 
 const LARGEST_PAGE = 200;
 const LARGEST_RECORD = 999_999_999_999_999;
@@ -31,6 +32,23 @@ export function whole(least: number, most: number): z.ZodType<number, string> {
 
 const time = z.iso.datetime({ offset: true });
 
+/** How old a list may be. */
+export const maxAge: z.ZodOptional<z.ZodType<number, string>> = whole(0, MOST_AGE_SECONDS)
+  .optional()
+  .openapi({
+    type: "integer",
+    minimum: 0,
+    maximum: MOST_AGE_SECONDS,
+    description:
+      "How many seconds old the answer may be, where a standby of the database can give it. Default: 0, nothing is " +
+      "missing that was stored before the request.",
+  });
+
+/** In the answer. */
+export const asOf: z.ZodOptional<z.ZodISODateTime> = z.iso.datetime().optional().openapi({
+  description: "Only if it was read from a standby: everything that was stored before this time is in it.",
+});
+
 const limit = whole(1, LARGEST_PAGE)
   .optional()
   .openapi({ type: "integer", minimum: 1, maximum: LARGEST_PAGE });
@@ -51,6 +69,7 @@ export interface ListQuery {
   readonly until?: string | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
+  readonly maxAge?: number | undefined;
 }
 
 export const listQuerySchema: z.ZodType<ListQuery> = z.object({
@@ -75,6 +94,7 @@ export const listQuerySchema: z.ZodType<ListQuery> = z.object({
   until: time.optional().openapi({ description: "Only those that were requested before this time." }),
   cursor,
   limit,
+  maxAge,
 });
 
 export const pageQuerySchema: z.ZodType<{
@@ -117,6 +137,7 @@ export interface AuditQuery {
   readonly session?: string | undefined;
   readonly confirmation?: string | undefined;
   readonly q?: string | undefined;
+  readonly maxAge?: number | undefined;
 }
 
 export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
@@ -128,6 +149,7 @@ export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
   session: named(LONGEST_NAMES).optional().openapi({ description: "A session's key, or app/user/id." }),
   confirmation: text.optional(),
   q: z.string().max(500).optional().openapi({ description: "Words in the record's kind and body." }),
+  maxAge,
 });
 
 export const verifyQuerySchema: z.ZodType<{ readonly head?: string | undefined }> = z.object({

@@ -1,8 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { MOST_STATISTICS_DAYS } from "../../engine/index.ts";
-import { whole } from "./queries.ts";
+import { asOf, maxAge, whole } from "./queries.ts";
 
-export const statisticsQuerySchema: z.ZodType<{ readonly days?: number | undefined }> = z.object({
+export const statisticsQuerySchema: z.ZodType<{
+  readonly days?: number | undefined;
+  readonly maxAge?: number | undefined;
+}> = z.object({
+  maxAge,
   days: whole(1, MOST_STATISTICS_DAYS).optional().openapi({
     type: "integer",
     minimum: 1,
@@ -29,6 +33,10 @@ const numbers = {
 /** Numbers about questions and decisions. */
 export const statisticsSchema: z.ZodType = z
   .object({
+    asOf: asOf.openapi({
+      description:
+        "Only if what waits was read from a standby: everything that was stored before this time is in it.",
+    }),
     of: z.enum(["everybody", "own"]),
     from: z.iso.date(),
     to: z.iso.date(),

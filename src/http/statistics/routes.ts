@@ -28,14 +28,16 @@ export function serveStatistics(routes: OpenAPIHono<HttpEnv>, site: Site): void 
         schema: statisticsSchema,
       },
     },
-    async (context, { query: { days = DEFAULT_DAYS } }) => {
+    async (context, { query: { days = DEFAULT_DAYS, maxAge } }) => {
       requireScope(context, "read", "decide", "metrics", "admin");
       const principal = context.get("principal");
       const of = hasScope(principal, "metrics", "admin") ? "everybody" : principal;
       const sight = of === "everybody" ? {} : { sight: await sightOf(site, of) };
-      return Response.json(await readStatistics(await site.ledger(), { days, of, ...sight }), {
-        headers: NO_STORE,
-      });
+      const ledger = await site.ledger();
+      const numbers = await site.lists.read({ maxAge }, (lists) =>
+        readStatistics(ledger, { days, of, lists, ...sight }),
+      );
+      return Response.json(numbers, { headers: NO_STORE });
     },
   );
 }

@@ -24,6 +24,7 @@ export const METRIC_NAMES = [
   "openStreams",
   "ledgerBusy",
   "ledgerNotices",
+  "listReads",
   "deliveries",
   "confirmations",
   "decisions",
@@ -75,6 +76,12 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     kind: "counter",
     help: "Losses in the ledger that this process detected, by kind: new-history, lost-commits, lost-claim.",
     labels: ["kind"],
+  },
+  listReads: {
+    name: "countersign_list_reads_total",
+    kind: "counter",
+    help: "Lists that could be read from a standby: standby, or why the primary was read (behind, unreachable, promoted, other-ledger, failed).",
+    labels: ["outcome"],
   },
   deliveries: {
     name: "countersign_channel_deliveries_total",

@@ -10,3 +10,4 @@ export {
   planPostgresMigration,
 } from "./open.ts";
 export { listPostgresRisks, type Risk } from "./risks.ts";
+export { listPostgresStandbys, type StandbyState } from "./standby/index.ts";

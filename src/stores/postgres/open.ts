@@ -4,6 +4,7 @@ import type { MigrationPlan } from "../sql/migration-plan.ts";
 import { openDatabase, READ_ONLY, toLedgerError } from "./connection/index.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { assertUsable, migrate, NEWEST, planMigration, readSchema } from "./schema/index.ts";
+import { openLedgerStandbys } from "./standby/index.ts";
 
 /** Options of a PostgreSQL ledger. */
 export interface PostgresOptions {
@@ -17,6 +18,11 @@ export interface PostgresOptions {
    * there for what other processes change. Without it, a pooler in transaction mode delays that by up to two seconds.
    */
   readonly listenUrl?: string;
+  /**
+   * A URL of the same database on standbys of its server, several hosts as `host:port,host:port`, each of them one server.
+   * Lists are read there, as `Ledger.standbys` says; everything else from the primary.
+   */
+  readonly readUrl?: string;
   /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
   readonly durability?: "full";
   /** Creates or migrates the schema first; without it, an outdated schema is refused. */
@@ -37,7 +43,11 @@ export async function openPostgresLedger(
   options: PostgresOptions,
 ): Promise<Ledger & { stats(): LedgerStats }> {
   const store = await openPostgresStore(options);
-  return Object.assign(new DocumentLedger(store), { stats: () => store.stats });
+  const { standbys } = store;
+  return Object.assign(new DocumentLedger(store), {
+    stats: () => store.stats,
+    ...(standbys === undefined ? {} : { standbys }),
+  });
 }
 
 /** What such a ledger stands on. */
@@ -66,11 +76,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       options.listenUrl === undefined
         ? {}
         : { listening: await openDatabase(options.listenUrl, { schema: database.schema }) };
+    const standbys =
+      options.readUrl === undefined
+        ? {}
+        : { standbys: await openLedgerStandbys(options.readUrl, { database, digestKey }) };
     return new PostgresStore(database, {
       digestKey,
       now: now as number,
       alwaysSync: durability === "full",
       ...listening,
+      ...standbys,
     });
   } catch (error) {
     await database.close();

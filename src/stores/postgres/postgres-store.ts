@@ -38,6 +38,7 @@ import {
   seeHistory,
 } from "./owners.ts";
 import { SchemaWatch } from "./schema/index.ts";
+import type { OpenStandbys } from "./standby/index.ts";
 import { readUsage } from "./usage.ts";
 
 /** What was read when the store was opened, and how it is to be used. */
@@ -47,6 +48,8 @@ export interface PostgresStoreParts {
   readonly alwaysSync: boolean;
   /** Where changes of other processes are heard of, if not through the database itself. */
   readonly listening?: Database;
+  /** Where lists may be read. */
+  readonly standbys?: OpenStandbys;
 }
 
 /** A store on PostgreSQL; each method is one statement, or a few that need no transaction around them. */
@@ -54,6 +57,7 @@ export class PostgresStore implements Store {
   /** A commit that fails leaves its position free. */
   readonly gapless = false;
   readonly digestKey: Uint8Array;
+  readonly standbys: OpenStandbys | undefined;
   readonly #database: Database;
   readonly #listening: Database | undefined;
   readonly #changes: Changes;
@@ -61,9 +65,10 @@ export class PostgresStore implements Store {
   readonly #queue: CommitQueue;
   readonly #time: LedgerTime;
 
-  constructor(database: Database, { digestKey, alwaysSync, now, listening }: PostgresStoreParts) {
+  constructor(database: Database, { digestKey, alwaysSync, now, listening, standbys }: PostgresStoreParts) {
     this.#database = database;
     this.digestKey = digestKey;
+    this.standbys = standbys;
     this.#time = new LedgerTime(now);
     this.#changes = new Changes(database, listening);
     this.#listening = listening;
@@ -204,7 +209,7 @@ export class PostgresStore implements Store {
   /** When this resolves, the other processes have been told of all commits of this handle. */
   async close(): Promise<void> {
     await this.#changes.close();
-    await Promise.all([this.#database.close(), this.#listening?.close()]);
+    await Promise.all([this.#database.close(), this.#listening?.close(), this.standbys?.close()]);
     this.#changes.wakeAll();
   }
 }

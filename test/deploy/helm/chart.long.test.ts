@@ -62,6 +62,7 @@ test("what is set reaches the server", () => {
     drainSeconds: 10,
     graceSeconds: 60,
     listenUrlKey: "listen-url",
+    readUrlKey: "read-url",
     policy,
     env: [{ name: "COUNTERSIGN_AUTH", value: "oidc" }],
     migrate: false,
@@ -79,6 +80,10 @@ test("what is set reaches the server", () => {
   expect(env).toContainEqual({
     name: "COUNTERSIGN_LISTEN_URL",
     valueFrom: { secretKeyRef: { name: "countersign", key: "listen-url" } },
+  });
+  expect(env).toContainEqual({
+    name: "COUNTERSIGN_READ_URL",
+    valueFrom: { secretKeyRef: { name: "countersign", key: "read-url" } },
   });
   expect(rendered.get("ConfigMap")?.data?.["policy.yaml"]?.trim()).toBe(policy.trim());
   expect(rendered.get("Ingress")?.spec).toMatchObject({

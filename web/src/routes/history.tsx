@@ -13,6 +13,7 @@ import { Button } from "../ui/button.tsx";
 import { tell } from "../ui/messages.ts";
 import { saveFile } from "../ui/save-file.ts";
 import { useStore } from "../ui/store.ts";
+import { AsOf } from "../ui/time.tsx";
 
 const CLOSED: readonly Status[] = [
   "approved",
@@ -25,6 +26,8 @@ const CLOSED: readonly Status[] = [
   "cancelled",
 ];
 const PAGE = 50;
+/** In seconds. Nobody decides by what was decided before. */
+const MAX_AGE = 30;
 const MOST_EXPORTED = 10_000;
 
 interface HistoryFilters {
@@ -59,7 +62,7 @@ export function HistoryPage(): ReactNode {
   const [filters, setFilters] = useState<HistoryFilters>(NO_FILTERS);
   const [sorting, setSorting] = useState<Sorting>();
   const query = toQuery(useDeferredValue(filters));
-  const listing = useListing({ ...query, limit: PAGE });
+  const listing = useListing({ ...query, limit: PAGE, maxAge: MAX_AGE });
   const { confirmations } = useStore(board);
   const items = sortRows(
     listing.items.map((item) => confirmations.get(item.id) ?? item),
@@ -84,6 +87,11 @@ export function HistoryPage(): ReactNode {
           Sorted are the {items.length} rows that are loaded. Show more, or filter, to sort the rest too.
         </p>
       ) : null}
+      {listing.asOf === undefined ? null : (
+        <p className="small muted table-note">
+          <AsOf at={listing.asOf} />
+        </p>
+      )}
       <HistoryTable
         listing={listing}
         items={items}
@@ -212,7 +220,7 @@ function exportAs(form: "csv" | "jsonl", query: ListOptions, sorting: Sorting | 
 
 async function readAll(query: ListOptions): Promise<readonly Confirmation[]> {
   const items: Confirmation[] = [];
-  for await (const page of pages({ ...query, limit: 200 })) {
+  for await (const page of pages({ ...query, limit: 200, maxAge: MAX_AGE })) {
     if (!page.ok) {
       tell(`The export is not complete. ${page.problem.detail}`);
       break;

@@ -9,13 +9,14 @@ import { Tiles } from "../features/numbers/tiles.tsx";
 import { useNumbers } from "../features/numbers/use-numbers.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { AsOf } from "../ui/time.tsx";
 
 const PERIODS = [7, 30, 90] as const;
 
 /** How many, how fast, what waits, and what could be a rule. */
 export function NumbersPage(): ReactNode {
   const [days, setDays] = useState<number>(30);
-  const { found, problem } = useNumbers(days);
+  const { found, problem, asOf } = useNumbers(days);
   return (
     <main className="page">
       <div className="page-head">
@@ -33,13 +34,19 @@ export function NumbersPage(): ReactNode {
       ) : found === undefined ? (
         <Empty title="Loading…" />
       ) : (
-        <Found found={found} />
+        <Found found={found} asOf={asOf} />
       )}
     </main>
   );
 }
 
-function Found({ found }: { readonly found: Statistics }): ReactNode {
+function Found({
+  found,
+  asOf,
+}: {
+  readonly found: Statistics;
+  readonly asOf: string | undefined;
+}): ReactNode {
   const { from, to, of, behind, total, waiting } = found;
   const isEmpty = waiting.count === 0 && total.approved + total.denied + (total.asked ?? 0) === 0;
   return (
@@ -54,6 +61,7 @@ function Found({ found }: { readonly found: Statistics }): ReactNode {
             : "Your own decisions, and what you may see of what waits. A login with the scope metrics shows everybody's."}
         </span>
         {behind ? <span role="status">Still counting…</span> : null}
+        <AsOf at={asOf} />
       </p>
       {isEmpty ? (
         <Empty title="No numbers yet">

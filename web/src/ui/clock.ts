@@ -15,6 +15,14 @@ export function serverNow(): number {
   return Date.now() + skewMs;
 }
 
+/** The longest that an answer may be old without a word about it. */
+const UNSAID_MS = 5_000;
+
+/** As of when an answer is that has just come, if that must be said. */
+export function outdated(asOf: string | undefined): string | undefined {
+  return asOf !== undefined && serverNow() - Date.parse(asOf) > UNSAID_MS ? asOf : undefined;
+}
+
 /** The time, once a second. */
 export function useNow(): number {
   return useStore(now);

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useNow } from "./clock.ts";
-import { ago, full, until, zoned } from "./times.ts";
+import { ago, full, timeOfDay, until, zoned } from "./times.ts";
 
 /** When something happened: how long ago, and on pointing at it the exact time. */
 export function Ago({ at }: { readonly at: string }): ReactNode {
@@ -18,6 +18,19 @@ export function At({ at }: { readonly at: string }): ReactNode {
     <time dateTime={at} title={at}>
       {zoned(at)}
     </time>
+  );
+}
+
+/** Says how old what is shown is; nothing where that need not be said. */
+export function AsOf({ at }: { readonly at: string | undefined }): ReactNode {
+  if (at === undefined) return null;
+  return (
+    <span role="status">
+      Data as of{" "}
+      <time dateTime={at} title={full(at)}>
+        {timeOfDay(at)}
+      </time>
+    </span>
   );
 }
 

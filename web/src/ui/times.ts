@@ -55,6 +55,13 @@ export function until(iso: string, now: number): string {
   return isToday ? `At ${OF_DAY.format(new Date(iso))}` : `On ${zoned(iso)}`;
 }
 
+const TO_THE_SECOND = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+/** `14:03:05`, where the reader is. */
+export function timeOfDay(iso: string): string {
+  return TO_THE_SECOND.format(new Date(iso));
+}
+
 export function full(iso: string): string {
   return FULL.format(new Date(iso));
 }

@@ -18,7 +18,7 @@ const CLOSE_LIMIT_MS = 2_000;
 export interface RunOptions {
   /** False for one whose plan should know the values: it is not prepared. */
   readonly named?: boolean;
-  /** False: a connection that is lost is an error at once. */
+  /** False: a connection that is lost is an error at once. Usual on a standby, which the primary can stand in for. */
   readonly patient?: boolean;
   /** True for one that is small and does not wait for the disk: others may follow it on its connection. */
   readonly shared?: boolean;
@@ -178,7 +178,7 @@ export class Database {
   #judge(
     error: unknown,
     { elapsedMs, losses }: { readonly elapsedMs: number; readonly losses: number },
-    { patient = true, waitsOnce = false }: RunOptions,
+    { patient = !this.#settings.isStandby, waitsOnce = false }: RunOptions,
   ): void {
     this.assertOpen();
     if (isTransient(error)) {

@@ -29,12 +29,12 @@ const GRACE_MS = 150;
 
 /**
  * The server that takes writes, by a new connection to each host that has `limitMs` for everything. Of two that say so
- * the one that was promoted last, then the first. Rejects with a driver's error where there is none.
+ * the one that was promoted last, then the first. Rejects with a driver's error where there is none. `any`: a standby will do.
  */
 export async function findPrimary(
   driver: Driver,
   hosts: readonly ConnectionSettings[],
-  options: { readonly pids: readonly number[]; readonly limitMs: number },
+  options: { readonly pids: readonly number[]; readonly limitMs: number; readonly any: boolean },
 ): Promise<Look> {
   const answers: Answer[] = [];
   const errors: unknown[] = [];
@@ -44,7 +44,7 @@ export async function findPrimary(
       try {
         const answer = await lookAt(driver, host, options);
         answers.push(answer);
-        if (!answer.isStandby) first.resolve();
+        if (options.any || !answer.isStandby) first.resolve();
       } catch (error) {
         errors.push(error);
       }
@@ -52,7 +52,7 @@ export async function findPrimary(
   );
   await Promise.race([all, first.promise.then(() => Promise.race([all, setTimeout(GRACE_MS)]))]);
   const [best] = answers
-    .filter(({ isStandby }) => !isStandby)
+    .filter(({ isStandby }) => options.any || !isStandby)
     .toSorted(
       (one, other) =>
         other.timeline.localeCompare(one.timeline) || hosts.indexOf(one.host) - hosts.indexOf(other.host),

@@ -101,7 +101,8 @@ export class Servers {
     const limitMs = LOOK_LIMITS_MS[Math.min(this.#failedLooks, LOOK_LIMITS_MS.length - 1)] ?? 0;
     this.#failedLooks += 1;
     const pids = [...(this.#current?.made ?? [])].flatMap(({ connection }) => connection.processID ?? []);
-    const look = await findPrimary(this.#driver, this.#settings.hosts, { pids, limitMs });
+    const { hosts, isStandby: any } = this.#settings;
+    const look = await findPrimary(this.#driver, hosts, { pids, limitMs, any });
     this.#failedLooks = 0;
     this.#nextLookAt = performance.now() + WELL_MS;
     const before = this.#current;

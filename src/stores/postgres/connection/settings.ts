@@ -12,6 +12,8 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 // Longer than the server takes to give up by itself, so that only a connection that is dead gets there.
 const QUERY_TIMEOUT_MS = 12_000;
+// Of a standby, which the primary can stand in for.
+const STANDBY_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
@@ -53,6 +55,8 @@ export interface PostgresSettings {
   readonly schema: string;
   /** A pooler stands between us and the server: a connection keeps no statements and no settings. */
   readonly pooled: boolean;
+  /** A standby, which is only read: whoever asks is told at once that it is gone. */
+  readonly isStandby: boolean;
 }
 
 /** What a `postgres://` URL says, ours and the driver's apart. */
@@ -69,14 +73,19 @@ export interface ParsedUrl extends Omit<PostgresSettings, "pooled"> {
  * written as libpq has them, `postgres://user@one:5432,two:5433/database`. Throws `invalid-option` for values that make
  * no sense, and for files that cannot be read.
  */
-export function parseUrl(url: string): ParsedUrl {
+export function parseUrl(
+  url: string,
+  { isStandby = false }: { readonly isStandby?: boolean } = {},
+): ParsedUrl {
   const [first, ...others] = splitHosts(url).map(toUrl);
   if (first === undefined) throw unreadable();
   const pool = toCount(first, "pool", { usual: DEFAULT_POOL, most: LARGEST_POOL });
   const prepare = toFlag(first, "prepare");
   const schema = toSchema(first);
-  const query_timeout = toCount(first, "query_timeout", { usual: QUERY_TIMEOUT_MS, most: 3_600_000 });
-  checkSessionAttributes(first);
+  const usual = isStandby ? STANDBY_TIMEOUT_MS : QUERY_TIMEOUT_MS;
+  const query_timeout = toCount(first, "query_timeout", { usual, most: 3_600_000 });
+  // Which of its hosts is a standby is found out by asking each.
+  if (!isStandby) checkSessionAttributes(first);
   const toHost = (parsed: URL): ConnectionSettings => {
     for (const own of OWN_PARAMETERS) parsed.searchParams.delete(own);
     settleTls(parsed);
@@ -92,20 +101,21 @@ export function parseUrl(url: string): ParsedUrl {
   };
   const name = `postgres://${[first, ...others].map(({ host }) => host).join(",")}${first.pathname}${schema === USUAL_SCHEMA ? "" : `?schema=${schema}`}`;
   const hosts = [toHost(first), ...others.map(toHost)] as const;
-  return { name, pool, schema, prepare, hosts, startOptions: startOptions(query_timeout) };
+  const startOptions = startOptionsOf(query_timeout, isStandby);
+  return { name, pool, schema, prepare, hosts, isStandby, startOptions };
 }
 
 /** A pooler that keeps no statements keeps no settings either: there they belong to the role. */
 export function toSettings(url: ParsedUrl, { pooled }: { readonly pooled: boolean }): PostgresSettings {
-  const { name, pool, schema, hosts, startOptions: options } = url;
-  if (pooled) return { name, pool, schema, hosts, pooled };
+  const { name, pool, schema, hosts, isStandby, startOptions: options } = url;
+  if (pooled) return { name, pool, schema, hosts, isStandby, pooled };
   const [first, ...others] = hosts;
   const withOptions = (host: ConnectionSettings): ConnectionSettings => ({ ...host, options });
-  return { name, pool, schema, pooled, hosts: [withOptions(first), ...others.map(withOptions)] };
+  return { name, pool, schema, isStandby, pooled, hosts: [withOptions(first), ...others.map(withOptions)] };
 }
 
 /** One URL for each host that is named. */
-function splitHosts(url: string): readonly string[] {
+export function splitHosts(url: string): readonly string[] {
   const [, scheme = "", authority = "", rest = ""] = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s.exec(url) ?? [];
   const at = authority.lastIndexOf("@") + 1;
   const hosts = authority.slice(at).split(",");
@@ -148,12 +158,14 @@ function isReadable(file: string): boolean {
   }
 }
 
-function startOptions(queryTimeout: number): string {
+function startOptionsOf(queryTimeout: number, isStandby: boolean): string {
   const settings = {
     statement_timeout: Math.min(STATEMENT_TIMEOUT_MS, queryTimeout),
     lock_timeout: Math.min(LOCK_TIMEOUT_MS, queryTimeout),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     default_transaction_isolation: "read\\ committed",
+    // Also where it was promoted since.
+    ...(isStandby ? { default_transaction_read_only: "on" } : {}),
     jit: "off",
     // What others may have put into a schema of the database (an operator that fits better) is not looked for.
     search_path: "pg_catalog",

@@ -2,12 +2,15 @@ import type { ListOptions } from "countersign/client";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ask, client, type Problem } from "../../api/client.ts";
 import type { Confirmation } from "../../api/types.ts";
+import { outdated } from "../../ui/clock.ts";
 
 export interface Listing {
   readonly items: readonly Confirmation[];
   readonly isLoading: boolean;
   readonly hasMore: boolean;
   readonly problem?: Problem;
+  /** It may lack what was stored since; only where that is some time ago. */
+  readonly asOf?: string;
   readonly more: () => void;
 }
 
@@ -16,6 +19,7 @@ interface Loaded {
   readonly items: readonly Confirmation[];
   readonly next?: string | undefined;
   readonly problem?: Problem;
+  readonly asOf?: string | undefined;
 }
 
 /** Pages that may come back empty although there is more; so many are gone through for one click. */
@@ -44,6 +48,7 @@ export function useListing(query: ListOptions): Listing {
     isLoading: isLoading || known === undefined,
     hasMore: known?.next !== undefined,
     ...(known?.problem === undefined ? {} : { problem: known.problem }),
+    ...(known?.asOf === undefined ? {} : { asOf: known.asOf }),
     more: () => {
       load(key, known).catch(() => undefined);
     },
@@ -53,12 +58,14 @@ export function useListing(query: ListOptions): Listing {
 async function nextPage(query: ListOptions, before: Loaded | undefined): Promise<Omit<Loaded, "key">> {
   const items = [...(before?.items ?? [])];
   let cursor = before?.next;
+  let asOf = before?.asOf;
   for (let turn = 0; turn < EMPTY_PAGES; turn += 1) {
     const page = await ask(client.confirmations.list(cursor === undefined ? query : { ...query, cursor }));
-    if (!page.ok) return { items, next: cursor, problem: page.problem };
+    if (!page.ok) return { items, next: cursor, asOf, problem: page.problem };
+    asOf ??= outdated(page.value.asOf);
     items.push(...page.value.items);
     cursor = page.value.next;
     if (page.value.items.length > 0 || cursor === undefined) break;
   }
-  return { items, next: cursor };
+  return { items, next: cursor, asOf };
 }
