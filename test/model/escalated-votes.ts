@@ -38,9 +38,12 @@ interface Escalated {
 export async function escalationsHold({
   url,
   numRuns,
+  advance = async () => {},
 }: {
   readonly url: string;
   readonly numRuns: number;
+  /** Moves the store's own clock on, if it has one. */
+  readonly advance?: (ms: number) => Promise<void>;
 }): Promise<number> {
   const fixture = await openEngineFixture({ url, secret: "correct horse battery staple" });
   const { engine, clock } = fixture;
@@ -73,6 +76,7 @@ export async function escalationsHold({
         for (const act of acts) {
           if ("wait" in act) {
             late += act.wait;
+            await advance(act.wait * MINUTE);
             await clock.advance(act.wait * MINUTE);
           } else if ("work" in act) {
             await engine.work({ once: true });

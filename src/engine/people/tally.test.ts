@@ -12,5 +12,5 @@ test("whatever people do, delegate and revoke, only different persons approve, b
 });
 
 test("whenever people vote, those may who are named or whom an escalation names by then, and a worker tells of each once", async () => {
-  expect(await escalationsHold({ url: "memory:", numRuns: 60 })).toBeGreaterThan(0);
-});
+  expect(await escalationsHold({ url: "memory:", numRuns: 40 })).toBeGreaterThan(0);
+}, 120_000);

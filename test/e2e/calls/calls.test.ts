@@ -145,3 +145,17 @@ test("a stale attempt and another call's claim report nothing", async () => {
   });
   expect((await server.ask("bot", "GET", AT)).json).toMatchObject({ status: "executing" });
 });
+
+test.each([
+  ["result", { result: 1 }],
+  ["failure", { error: "no" }],
+  ["heartbeat", {}],
+] as const)("another program's %s with a stolen claim changes nothing", async (what, body) => {
+  const server = await startApprovalsServer(resources);
+  await decide(server, await propose(server));
+  const { json } = await server.ask("bot", "POST", `${AT}/claim`, {});
+  const { token = "", attempt = 0 } = json["claim"] as JsonObject;
+  const stolen = { token, attempt, ...body };
+  expect(await server.ask("bot2", "POST", `${AT}/${what}`, stolen)).toMatchObject({ status: 404 });
+  expect((await server.ask("bot", "GET", AT)).json).toMatchObject({ status: "executing", attempt: 1 });
+});

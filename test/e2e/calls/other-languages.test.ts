@@ -121,3 +121,37 @@ test("the walk-through with curl asks, waits, claims and reports", async () => {
       "The call waits for a person's approval. It has not run.\nrefunding 40 EUR\nThe call succeeded.\n",
   });
 });
+
+test.each([
+  ["python3", ["refund.py", "order-21", "40", "bob"], "{'refunded': 40}\n"],
+  ["sh", ["walkthrough.sh", "order-21"], /refunding 40 EUR\nThe call succeeded\.\n$/],
+] as const)(
+  "%s killed while it waits, and started again, finds its question and runs once",
+  async (command, args, said) => {
+    const gateway = await startGateway();
+    const first = gateway.run(command, ...args);
+    await expect.poll(() => gateway.engine.pending(), { timeout: 30_000 }).toHaveLength(1);
+    const [asked] = await gateway.engine.pending();
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const second = gateway.run(command, ...args);
+    await gateway.approve();
+    const { code, output } = await second.ended;
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(said) as string });
+    expect(await gateway.engine.confirmation(asked?.id ?? "")).toMatchObject({ status: "succeeded" });
+    const records = await gateway.engine.ledger.journal.records({ after: 0, limit: 100 });
+    expect(records.filter(({ kind }) => kind === "confirmation-requested")).toHaveLength(1);
+    expect(records.filter(({ kind }) => kind === "call-started")).toHaveLength(1);
+  },
+);
+
+test("of two walk-throughs under one key one runs, and one that is started later does not", async () => {
+  const gateway = await startGateway();
+  const both = [1, 2].map(() => gateway.run("sh", "walkthrough.sh", "order-22"));
+  await gateway.approve();
+  const later = async () => gateway.run("sh", "walkthrough.sh", "order-22").ended;
+  const ends = [...(await Promise.all(both.map(({ ended }) => ended))), await later()];
+  expect(ends.filter(({ output }) => output.includes("refunding 40 EUR"))).toHaveLength(1);
+  expect(ends.filter(({ code }) => code === 0)).toHaveLength(1);
+  expect(ends.filter(({ output }) => output.includes("409"))).toHaveLength(2);
+});
