@@ -181,6 +181,14 @@ test.each<[string, string]>([
   [rule("then: confirm", "expires: soon"), '5:14: a rule.expires is "soon"; use a number and a unit'],
   [rule("then: confirm", "escalate: [{ after: 1h, to: nobody }]"), '5:33: rule a: escalate.to is "nobody"'],
   [
+    rule("then: confirm", "expires: 1h", "escalate: [{ after: 60m, to: some }]"),
+    "6:25: rule a: escalate.after is not before expires, so it would never happen",
+  ],
+  [
+    rule("then: confirm", "expires: 1h", "remind: [30m, 2h]"),
+    "6:19: an entry of rule a: remind is not before expires",
+  ],
+  [
     rule("then: confirm", "escalate: [{ after: 1h, to: requester }]"),
     '5:33: rule a: escalate.to is "requester", but whoever asked cannot fill in',
   ],

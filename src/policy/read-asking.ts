@@ -37,13 +37,14 @@ export function readAsking(source: YamlSource, members: Members, scope: AskingSc
   }
   const notRequester = members.flag("notRequester");
   const require = readRequire(source, members.get("require"), { ...scope, notRequester });
-  const escalate = readEscalate(source, members.get("escalate"), scope);
-  const remind = readTimes(source, members.get("remind"), `${what}: remind`);
+  const expiresInMs = members.duration("expires");
+  const escalate = readEscalate(source, members.get("escalate"), { ...scope, expiresInMs });
+  const remind = readTimes(source, members.get("remind"), { what: `${what}: remind`, expiresInMs });
   return {
     require,
     ...defined("notRequester", notRequester),
     ...defined("denials", members.count("denials")),
-    ...defined("expiresInMs", members.duration("expires")),
+    ...defined("expiresInMs", expiresInMs),
     ...defined("remindAfterMs", remind),
     ...defined("escalate", escalate),
     ...defined("amendable", members.texts("amendable")),
@@ -120,7 +121,7 @@ function isEnough({ from }: NamedPeople, count: number, { persons }: AskingScope
 function readEscalate(
   source: YamlSource,
   node: Node | undefined,
-  scope: AskingScope,
+  scope: AskingScope & { readonly expiresInMs: number | undefined },
 ): RuleAsking["escalate"] | undefined {
   if (node === undefined) return undefined;
   const what = `${scope.what}: escalate`;
@@ -134,7 +135,7 @@ function readEscalate(
         `${what}.to is "requester", but whoever asked cannot fill in; name a group, role:NAME or user:NAME`,
       );
     const after = members?.need("after");
-    const afterMs = after && source.duration(after, `${what}.after`);
+    const afterMs = after && readTime(source, after, { ...scope, what: `${what}.after` });
     return named === undefined || afterMs === undefined ? undefined : { ...named, afterMs };
   });
 }
@@ -197,11 +198,30 @@ function readSum(
   return { sum: Object.fromEntries([[arg, Number(text)]]) };
 }
 
-function readTimes(source: YamlSource, node: Node | undefined, what: string): readonly number[] | undefined {
+/** What is read, and when the question expires. */
+interface TimeScope {
+  readonly what: string;
+  readonly expiresInMs: number | undefined;
+}
+
+function readTimes(
+  source: YamlSource,
+  node: Node | undefined,
+  scope: TimeScope,
+): readonly number[] | undefined {
   if (node === undefined) return undefined;
   if (isScalar(node)) {
-    const one = source.duration(node, what);
+    const one = readTime(source, node, scope);
     return one === undefined ? undefined : [one];
   }
-  return source.list(node, what, (entry) => source.duration(entry, `an entry of ${what}`));
+  const { what } = scope;
+  return source.list(node, what, (entry) =>
+    readTime(source, entry, { ...scope, what: `an entry of ${what}` }),
+  );
+}
+
+function readTime(source: YamlSource, node: Node, { what, expiresInMs }: TimeScope): number | undefined {
+  const afterMs = source.duration(node, what);
+  if (afterMs === undefined || expiresInMs === undefined || afterMs < expiresInMs) return afterMs;
+  return source.problem(node, `${what} is not before expires, so it would never happen`);
 }
