@@ -94,7 +94,9 @@ export async function escalationsHold({
         const told = (await fixture.journal()).filter(
           ({ kind, body }) => kind === "confirmation-escalated" && body["confirmation"] === confirmation.id,
         );
-        expect(told).toHaveLength(happen.filter(({ after }) => after <= worked).length);
+        // The same people at the same time are told once, whatever they fill in for.
+        const due = happen.filter(({ after }) => after <= worked);
+        expect(told).toHaveLength(new Set(due.map(({ after, to }) => JSON.stringify([after, to]))).size);
         const isApproved = filled.size === asked.length;
         await engine.work({ once: true });
         const { status } = await fixture.confirmation(confirmation.id);
