@@ -151,6 +151,13 @@ interface Attack {
 const edit = (i: number, from: string | RegExp, to: string) => (all: string[]) =>
   all.with(i, (all[i] ?? "").replace(from, to));
 
+/** The line with another first character behind this text. */
+const altered = (i: number, before: string) => (all: string[]) => {
+  const line = all[i] ?? "";
+  const place = line.indexOf(before) + before.length;
+  return all.with(i, `${line.slice(0, place)}${line[place] === "_" ? "-" : "_"}${line.slice(place + 1)}`);
+};
+
 const ATTACKS: readonly Attack[] = [
   {
     name: "a time altered",
@@ -159,11 +166,11 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     name: "a head altered",
-    act: edit(1, /"head":"2:./, '"head":"2:_'),
+    act: altered(1, '"head":"2:'),
     found: "line 2: its signature does not fit",
   },
   { name: "a count altered", act: edit(1, '"commits":2', '"commits":9'), found: "line 2: its signature" },
-  { name: "a ledger altered", act: edit(2, /"ledger":"./, '"ledger":"_'), found: "line 3: its signature" },
+  { name: "a ledger altered", act: altered(2, '"ledger":"'), found: "line 3: its signature" },
   { name: "another target", act: edit(2, '"worm"', '"mole"'), found: "line 3: its signature does not fit" },
   { name: "an added member", act: edit(1, '"number"', '"note":"ok","number"'), found: "it is not a receipt" },
   {
