@@ -52,6 +52,7 @@ export const floorPostgres: Contender = {
         };
       },
       async close() {
+        lanes.end();
         await pool.end();
         await recording.close();
       },

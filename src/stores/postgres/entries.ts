@@ -1,5 +1,5 @@
 import type { Entry, EntryQuery, LostQuery } from "../../engine/index.ts";
-import { type Columns, given, toArrays, toArrayText } from "./commits/index.ts";
+import { type Columns, given, toArrayText, toParameter } from "./commits/index.ts";
 import { type Database, hasNul, type Row } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
@@ -26,7 +26,7 @@ const LOST_COLUMNS: Columns = [
   ["sort", "bigint"],
   ["id", "text"],
 ];
-const MOST_LOST = `$${LOST_COLUMNS.length + 1}`;
+const MOST_LOST = "$2";
 
 /** The first answer is of the clock and of owners, the others are entries. However much others hold, it is skipped. */
 const LOST = `
@@ -60,7 +60,7 @@ export async function readEntries(
   const pages: Entry[][] = queries.map(() => []);
   const asked = queries.map(toQueryRow).filter((row) => !row.some(hasNul));
   if (asked.length === 0) return { pages };
-  const rows = await database.all(PAGES, toArrays(QUERY_COLUMNS, asked));
+  const rows = await database.all(PAGES, [toParameter(QUERY_COLUMNS, asked)]);
   for (const [, place, ...entry] of rows) {
     if (entry[0] !== null) pages[place as number]?.push(toEntry(entry));
   }
@@ -74,7 +74,7 @@ export async function readLost(
   limit: number,
 ): Promise<{ readonly now: number; readonly isOverdue: boolean; readonly lost: readonly Entry[] }> {
   const [[now, isOverdue] = [], ...rows] = await database.all(LOST, [
-    ...toArrays(
+    toParameter(
       LOST_COLUMNS,
       queries.map(({ facet, after = ["", ...FIRST] }) => [facet, ...after]),
     ),

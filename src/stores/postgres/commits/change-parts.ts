@@ -1,7 +1,7 @@
 import { type Entry, type StoreChange, type StoreCommit, SUSPENSION } from "../../../engine/index.ts";
 import type { PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
-import { type Columns, type Given, given, toArrays } from "./given.ts";
+import { type Columns, type Given, given, toParameter } from "./given.ts";
 import { toArrayText, toParts } from "./item-value.ts";
 
 /** Changes outside of documents, with their place among whatever is written in the same statement. */
@@ -37,9 +37,8 @@ const ENTRY_COLUMNS: Columns = [
   ["note", "text"],
 ];
 
-export const ENTRY_PARAMETERS: number = 2 * ENTRY_COLUMNS.length;
-export const ITEM_PARAMETERS: number = ITEM_COLUMNS.length;
-export const CHECK_PARAMETERS: number = CHECK_COLUMNS.length;
+/** How many parameters entries take: those that are added, and those that are removed. */
+export const ENTRY_PARAMETERS = 2;
 
 const ALIVE = `(k.expires_at is null or k.expires_at > ${NOW})`;
 
@@ -49,8 +48,8 @@ export const IS_SUSPENDED: string =
   `and (value[1] = '"suspended"' and value[2] = 'false') is not true)`;
 
 /** The items that are given, as `i`. */
-export const givenItems = (first: number): string =>
-  `i as (select * from ${given(ITEM_COLUMNS, first, "i")})`;
+export const givenItems = (parameter: number): string =>
+  `i as (select * from ${given(ITEM_COLUMNS, parameter, "i")})`;
 
 /**
  * Was what has this place done? An array, and no join: nothing is joined but what is given with what is found by an index, so
@@ -64,8 +63,8 @@ export const isStale = (place: string): string =>
   `and ${ALIVE} where i.place = ${place} and i.read is not null and i.read <> coalesce(k.version, 0))`;
 
 /** The items that are only checked, as `g`. */
-export const givenChecks = (first: number): string =>
-  `g as (select * from ${given(CHECK_COLUMNS, first, "g")})`;
+export const givenChecks = (parameter: number): string =>
+  `g as (select * from ${given(CHECK_COLUMNS, parameter, "g")})`;
 
 /** Is some item that this place checks not there in that version? */
 export const isChanged = (place: string): string =>
@@ -133,7 +132,7 @@ export const ARE_ITEMS_KEPT: string =
 export const keepEntries = (first: number): string => `
 removed as (
   delete from countersign.entries e
-  using (select * from ${given(ENTRY_COLUMNS, first + ENTRY_COLUMNS.length, "g")} where ${IS_DONE}) r
+  using (select * from ${given(ENTRY_COLUMNS, first + 1, "g")} where ${IS_DONE}) r
   where e.facet = r.facet and e.value = r.value and e.sort = r.sort and e.id = r.id
 ),
 added as (
@@ -142,27 +141,28 @@ added as (
   on conflict (facet, value, sort, id) do update set note = excluded.note
 )`;
 
-export function itemValues(changes: readonly Placed[]): readonly PostgresValue[] {
+export function itemParameter(changes: readonly Placed[]): PostgresValue {
   const rows = changes.flatMap(({ place, id: changeId, change }) =>
     change.items.map(({ kind, id, value, expiresAt, read }) => {
       const parts = value === undefined ? null : toArrayText(toParts(value));
       return [place, kind, id, parts, expiresAt, read, changeId];
     }),
   );
-  return toArrays(
+  return toParameter(
     ITEM_COLUMNS,
     rows.map((row, nth) => [nth, ...row]),
   );
 }
 
-export function checkValues(checks: readonly NonNullable<StoreCommit["checks"]>[]): readonly PostgresValue[] {
-  return toArrays(
+export function checkParameter(checks: readonly NonNullable<StoreCommit["checks"]>[]): PostgresValue {
+  return toParameter(
     CHECK_COLUMNS,
     checks.flatMap((all, place) => all.map(({ kind, id, version }) => [place, kind, id, version])),
   );
 }
 
-export function entryValues(changes: readonly Placed[]): readonly PostgresValue[] {
+/** What is added, and what is removed. */
+export function entryParameters(changes: readonly Placed[]): readonly [PostgresValue, PostgresValue] {
   const added: Given[] = [];
   const removed: Given[] = [];
   for (const { place, change } of changes) {
@@ -175,7 +175,7 @@ export function entryValues(changes: readonly Placed[]): readonly PostgresValue[
       if (!last.has(placeOf(entry))) removed.push([place, facet, value, sort, id]);
     }
   }
-  return [...toArrays(ENTRY_COLUMNS, added), ...toArrays(ENTRY_COLUMNS, removed)];
+  return [toParameter(ENTRY_COLUMNS, added), toParameter(ENTRY_COLUMNS, removed)];
 }
 
 function placeOf({ facet, value, sort, id }: Entry): string {

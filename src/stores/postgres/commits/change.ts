@@ -5,10 +5,10 @@ import { newChangeId } from "./change-id.ts";
 import {
   ARE_ITEMS_KEPT,
   ENTRY_PARAMETERS,
-  entryValues,
+  entryParameters,
   givenItems,
   isStale,
-  itemValues,
+  itemParameter,
   KEEP_ITEMS,
   keepEntries,
 } from "./change-parts.ts";
@@ -47,7 +47,7 @@ async function write(database: Database, change: StoreChange): Promise<boolean> 
   let lost = false;
   const placed = [{ place: 0, id, change }];
   const rows = await database
-    .all(CHANGE, [...entryValues(placed), ...itemValues(placed)], {
+    .all(CHANGE, [...entryParameters(placed), itemParameter(placed)], {
       onLost: () => {
         lost = true;
       },

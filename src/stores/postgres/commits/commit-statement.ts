@@ -4,23 +4,21 @@ import { NOW } from "../now.ts";
 import {
   ARE_CHECKED,
   ARE_ITEMS_KEPT,
-  CHECK_PARAMETERS,
-  checkValues,
+  checkParameter,
   ENTRY_PARAMETERS,
-  entryValues,
+  entryParameters,
   givenChecks,
   givenItems,
   IS_DONE,
   IS_SUSPENDED,
-  ITEM_PARAMETERS,
   isChanged,
   isStale,
-  itemValues,
+  itemParameter,
   KEEP_ITEMS,
   keepEntries,
   LOCK_CHECKED,
 } from "./change-parts.ts";
-import { type Columns, type Given, given, toArrays } from "./given.ts";
+import { type Columns, type Given, given, toParameter } from "./given.ts";
 
 /** A commit and the id under which it is sent, so that it is known afterwards whether it was done. */
 export interface Sent {
@@ -59,7 +57,7 @@ const COLUMNS: Columns = [
   ["body", "text"],
   ["archived", "text"],
 ];
-const OWNERS_AT = COLUMNS.length + 1;
+const OWNERS_AT = 2;
 const ENTRIES_AT = OWNERS_AT + 1;
 const ITEMS_AT = ENTRIES_AT + ENTRY_PARAMETERS;
 const ERASED_COLUMNS: Columns = [
@@ -100,8 +98,8 @@ const textOf = ({ sync, items, checks, erased }: Shape): string => {
     (then, name) => `case when (select count(*) from ${name}) >= 0 then ${then} end`,
     PLACE,
   );
-  const checksAt = ITEMS_AT + Number(items) * ITEM_PARAMETERS;
-  const erasedAt = checksAt + Number(checks) * CHECK_PARAMETERS;
+  const checksAt = ITEMS_AT + Number(items);
+  const erasedAt = checksAt + Number(checks);
   return `
 with c as (select * from ${given(COLUMNS, 1, "c")}),
 alive as (
@@ -174,12 +172,19 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
   return {
     text,
     values: [
-      ...toArrays(COLUMNS, group.map(rowOf)),
+      toParameter(COLUMNS, group.map(rowOf)),
       [...owners],
-      ...entryValues(changes),
-      ...(items ? itemValues(changes) : []),
-      ...(isChecked ? checkValues(checks) : []),
-      ...(erased === undefined ? [] : [erased.map((_, at) => at + 1), erased]),
+      ...entryParameters(changes),
+      ...(items ? [itemParameter(changes)] : []),
+      ...(isChecked ? [checkParameter(checks)] : []),
+      ...(erased === undefined
+        ? []
+        : [
+            toParameter(
+              ERASED_COLUMNS,
+              erased.map((archived, at) => [at + 1, archived]),
+            ),
+          ]),
     ],
   };
 }

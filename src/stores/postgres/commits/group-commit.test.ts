@@ -15,7 +15,8 @@ const refused = (conflict: string) => ({ ok: false, conflict });
 async function groupsOf(work: () => Promise<unknown>): Promise<readonly number[]> {
   const groups: number[] = [];
   const restore = watchQueries(({ text, values }) => {
-    if (text.includes("moved as")) groups.push((values?.[0] as readonly number[] | undefined)?.length ?? 0);
+    if (text.includes("moved as"))
+      groups.push((JSON.parse(values?.[0] as string) as readonly unknown[]).length);
   });
   await work().finally(restore);
   return groups;

@@ -4,7 +4,7 @@
  */
 export { applyChange } from "./change.ts";
 export { CommitQueue } from "./commit-queue.ts";
-export { type Columns, given, toArrays } from "./given.ts";
+export { type Columns, given, toParameter } from "./given.ts";
 export { fromParts, toArrayText } from "./item-value.ts";
 export { renameSession } from "./rename-session.ts";
 export { takeDue } from "./take-due.ts";

@@ -1,6 +1,6 @@
 import { documentText, type SessionRenaming } from "../../../engine/index.ts";
 import type { Database } from "../connection/index.ts";
-import { ENTRY_PARAMETERS, entryValues, keepEntries } from "./change-parts.ts";
+import { ENTRY_PARAMETERS, entryParameters, keepEntries } from "./change-parts.ts";
 import { SYNCED } from "./commit-statement.ts";
 
 const [KEY, VERSION, USER, BODY, NS, ARCHIVES, GUARD_KIND, GUARD_ID, GUARD_VERSION, UPDATED_AT] = Array.from(
@@ -32,7 +32,7 @@ select (select ${SYNCED}) from done`;
  */
 export async function renameSession(database: Database, renaming: SessionRenaming): Promise<boolean> {
   const { key, version, document, archives, guard, add, remove } = renaming;
-  const entries = entryValues([{ place: 0, id: "0", change: { items: [], add, remove } }]);
+  const entries = entryParameters([{ place: 0, id: "0", change: { items: [], add, remove } }]);
   const rows = await database.all(RENAME, [
     ...entries,
     key,

@@ -51,9 +51,16 @@ export class Connections {
     return this.#made;
   }
 
+  /** A place on a shared connection, where there is one at once. */
+  sharedNow(): Place | undefined {
+    return this.#lanes?.placeNow();
+  }
+
   /** `shared`: others may follow on the same connection. */
   async connect(shared: boolean): Promise<Place> {
     if (shared && this.#lanes !== undefined) return this.#lanes.connect();
+    const { idleCount, totalCount } = this.#pool;
+    if (idleCount === 0 && totalCount >= this.#size) this.#lanes?.giveBack();
     return toWhole(await this.#pool.connect());
   }
 
@@ -71,6 +78,7 @@ export class Connections {
   }
 
   end(): Promise<void> {
+    this.#lanes?.end();
     return this.#pool.end();
   }
 

@@ -166,7 +166,9 @@ export class Database {
     this.#sent += 1;
     const asked = this.#servers.ask();
     try {
-      const place = await (await this.#servers.current()).connect(shared);
+      const place =
+        (shared ? this.#servers.known?.sharedNow() : undefined) ??
+        (await (await this.#servers.current()).connect(shared));
       asked.on = place.on;
       return await onPlace(place, query, onLost);
     } finally {

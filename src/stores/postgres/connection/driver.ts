@@ -46,7 +46,12 @@ export interface LoneConnection extends Connection {
 }
 
 export interface PooledConnection extends Connection {
-  readonly connection: { readonly stream: { cork(): unknown; uncork(): unknown } };
+  readonly connection: {
+    readonly stream: { readonly destroyed: boolean; cork(): unknown; uncork(): unknown };
+  };
+  /** Does the connection keep the process alive? */
+  ref(): void;
+  unref(): void;
   /** Back into the pool, or with `true` closed for good. */
   release(destroy?: boolean): void;
 }

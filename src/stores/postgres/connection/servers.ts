@@ -47,6 +47,11 @@ export class Servers {
     return this.#current?.stats ?? { size: this.#settings.pool, open: 0, idle: 0, waiting: 0 };
   }
 
+  /** The connections to the server that was the primary when it was last looked for. */
+  get known(): Connections | undefined {
+    return this.#current;
+  }
+
   /** The connections to the primary. Rejects where none is found. */
   async current(): Promise<Connections> {
     if (this.#current === undefined) await this.#look();
