@@ -22,6 +22,7 @@ const STAMP = ".countersign-locked";
 const INSTALL_MS = 900_000;
 
 const CHROMIUM_NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
+const HEADLESS_SHELL = "chromium-headless-shell";
 
 const POSTGRES_TOOLS = ["initdb", "postgres", "pg_dump", "pg_restore", "createdb"] as const;
 const NO_CLUSTER = "/etc/postgresql-common/createcluster.conf";
@@ -35,11 +36,22 @@ export async function ensureChromium(): Promise<string> {
     if (existsSync(named)) return named;
     throw new Error(`CHROMIUM_PATH is ${named}, and there is no such file.`);
   }
-  const found = findChromium() ?? (installPackage("chromium") ? findChromium() : undefined);
+  const found =
+    findProgram(CHROMIUM_NAMES) ?? (installPackage("chromium") ? findProgram(CHROMIUM_NAMES) : undefined);
   if (found !== undefined) return found;
   throw new Error(
     "The browser tests need Chromium: install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.",
   );
+}
+
+/**
+ * The path of a Chromium that draws pages and nothing else, at half of what the whole browser takes. It has no
+ * notifications and cannot install pages. Where it cannot be had: the whole browser.
+ */
+export async function ensureHeadlessShell(): Promise<string> {
+  const named = process.env["CHROMIUM_PATH"] ?? "";
+  const isThere = named === "" && ensureProgram(HEADLESS_SHELL);
+  return (isThere ? findProgram([HEADLESS_SHELL]) : undefined) ?? ensureChromium();
 }
 
 /** The folder of the ADK's own web UI as it was published, without the packages that its server would need. */
@@ -162,9 +174,9 @@ function installPostgres(): boolean {
   return installPackage("postgresql");
 }
 
-function findChromium(): string | undefined {
+function findProgram(names: readonly string[]): string | undefined {
   for (const folder of folders()) {
-    for (const name of CHROMIUM_NAMES) {
+    for (const name of names) {
       if (existsSync(join(folder, name))) return join(folder, name);
     }
   }

@@ -5,7 +5,13 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { ensureWebBuilt } from "./build-web.ts";
 import { command, ROOT } from "./command.ts";
-import { ensureAdkWeb, ensureChromium, ensurePostgresTools, ensureProgram } from "./test-tools.ts";
+import {
+  ensureAdkWeb,
+  ensureChromium,
+  ensureHeadlessShell,
+  ensurePostgresTools,
+  ensureProgram,
+} from "./test-tools.ts";
 
 /** What this script reads of Vitest's JSON report. */
 interface Report {
@@ -65,7 +71,12 @@ async function missingTools(): Promise<readonly string[]> {
       `It needs ${program}, ${why}: install it (Debian: apt-get install ${program}) and try again.`,
     );
   }
-  for (const ensure of [ensureChromium, ensureAdkWeb, async () => ensurePostgresTools()]) {
+  for (const ensure of [
+    ensureChromium,
+    ensureHeadlessShell,
+    ensureAdkWeb,
+    async () => ensurePostgresTools(),
+  ]) {
     await ensure().catch((error: unknown) => {
       missing.push(error instanceof Error ? error.message : String(error));
     });

@@ -217,6 +217,8 @@ test("a card decided elsewhere changes at once, and a late click says who decide
   await button("Undo").waitFor();
   // The next one has opened meanwhile.
   await open(first);
+  // Whole: a part that is loaded later would tell of the denial before the page has heard of it.
+  await card.getByText("What happened").waitFor();
   await server.runner.deny(first, { by: { id: "boss" }, reason: "no" });
   await expect.poll(async () => (await page.clock.runFor(20), card.innerText())).toContain("Denied by boss");
   await page.clock.runFor(5_000);

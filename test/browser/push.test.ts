@@ -9,7 +9,7 @@ import { status, WebhookReceiver } from "../support/http/webhook-receiver.ts";
 import { createDevice, type Device } from "../support/push/device.ts";
 import { useResources } from "../support/resources.ts";
 
-const newPage = useBrowser();
+const newPage = useBrowser("whole");
 const resources = useResources();
 const LUNCH = { name: "reimburse", args: { amount: 20, purpose: "lunch" } };
 

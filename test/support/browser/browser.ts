@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterEach } from "vitest";
-import { ensureChromium } from "../../../scripts/test-tools.ts";
+import { ensureChromium, ensureHeadlessShell } from "../../../scripts/test-tools.ts";
 
 const FLAGS = [
   // As root, and in containers, Chromium has no sandbox of its own.
@@ -25,23 +25,36 @@ export interface WatchedPage {
   readonly foreign: readonly string[];
 }
 
-/** The system's Chromium, without a window. Whoever launches it closes it. */
-export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: await ensureChromium(), args: [...FLAGS], headless: true });
+/** How much of the system's Chromium: what draws pages, or all of it, with notifications and installed pages. */
+type Extent = "pages" | "whole";
+
+/** Chromium without a window. Whoever launches it closes it. */
+export async function launchBrowser(extent: Extent = "pages"): Promise<Browser> {
+  const executablePath = await (extent === "whole" ? ensureChromium() : ensureHeadlessShell());
+  return chromium.launch({ executablePath, args: [...FLAGS], headless: true });
 }
 
-/** One Chromium for all files that a worker runs; it ends with the worker, which holds its pipe. */
-let shared: Promise<Browser> | undefined;
+/** One of each for all files that a worker runs; it ends with the worker, which holds its pipe. */
+const shared = new Map<Extent, Promise<Browser>>();
+
+async function sharedBrowser(extent: Extent): Promise<Browser> {
+  const running = shared.get(extent);
+  if (running !== undefined && (await running).isConnected()) return running;
+  const launched = launchBrowser(extent);
+  shared.set(extent, launched);
+  return launched;
+}
 
 /** Pages, each in a profile of its own that is gone after the test. */
-export function useBrowser(): (options?: Parameters<Browser["newContext"]>[0]) => Promise<WatchedPage> {
+export function useBrowser(
+  extent: Extent = "pages",
+): (options?: Parameters<Browser["newContext"]>[0]) => Promise<WatchedPage> {
   const contexts: BrowserContext[] = [];
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
   });
   return async (options = {}) => {
-    if (shared === undefined || !(await shared).isConnected()) shared = launchBrowser();
-    const context = await (await shared).newContext(options);
+    const context = await (await sharedBrowser(extent)).newContext(options);
     contexts.push(context);
     return watchedPage(context);
   };

@@ -11,6 +11,7 @@ import {
   startInboxServer,
   type WantedCall,
 } from "./inbox-server.ts";
+import { isPictured } from "./look.ts";
 
 const MINUTE = 60_000;
 export const NOW: number = Date.UTC(2026, 10, 16, 9, 30);
@@ -215,7 +216,8 @@ export async function openFixedTimePage(
     reducedMotion: "reduce",
     timezoneId: "Europe/Lisbon",
     locale: "en-GB",
-    deviceScaleFactor: 2,
+    // Sharp where somebody looks at it; what is measured is the same at both.
+    deviceScaleFactor: isPictured ? 2 : 1,
     ...options,
     prepare: async (page) => {
       await options.prepare?.(page);

@@ -15,6 +15,10 @@ export const SIZES = {
 
 type Size = keyof typeof SIZES;
 
+/** Where pictures go, if any are taken. */
+const PICTURES = process.env["PICTURES"];
+export const isPictured: boolean = PICTURES !== undefined;
+
 const ALL = Object.keys(SIZES) as readonly Size[];
 
 export interface Looking {
@@ -40,6 +44,7 @@ export async function lookAt(
     await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
     for (const colorScheme of ["light", "dark"] as const) {
       const name = `${state}-${size}-${colorScheme}`;
+      if (colorScheme === "dark" && !isPictured && schemeForAxe(size, sizes) !== "dark") continue;
       await page.emulateMedia({ colorScheme });
       const found = [
         ...(colorScheme === "light" ? await layoutFaults(page, { touch: size === "phone" }) : []),
@@ -60,10 +65,9 @@ function schemeForAxe(size: Size, sizes: readonly Size[]): "light" | "dark" | un
 
 /** Where PICTURES is set, stores a picture of the page there and, if it has a name in docs/images, there too. */
 export async function keepPicture(page: Page, name: string, kept: string | undefined): Promise<void> {
-  const folder = process.env["PICTURES"];
-  if (folder === undefined) return;
-  await mkdir(folder, { recursive: true });
+  if (PICTURES === undefined) return;
+  await mkdir(PICTURES, { recursive: true });
   const png = await page.screenshot({ animations: "disabled", caret: "hide", scale: "css" });
-  await writeFile(join(folder, `${name}.png`), png);
+  await writeFile(join(PICTURES, `${name}.png`), png);
   if (kept !== undefined) await writeFile(join(ROOT, "docs", "images", kept), png);
 }
