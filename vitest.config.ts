@@ -146,6 +146,7 @@ export default defineConfig({
         test: {
           name: "cluster",
           include: ["test/cluster/**/*.test.ts"],
+          exclude: SHORT_ONLY,
           globalSetup: [POSTGRES, BUNDLE],
           testTimeout: 600_000,
           hookTimeout: 60_000,

@@ -10,9 +10,9 @@ import { Totals } from "./totals.ts";
 
 const seed = runSeed();
 const USUAL_ROUNDS = 200;
-const ROUNDS = effort({ short: 24, long: USUAL_ROUNDS, variable: "COUNTERSIGN_ROUNDS" });
+const ROUNDS = effort({ short: 15, long: USUAL_ROUNDS, variable: "COUNTERSIGN_ROUNDS" });
 // However few, every kind of database gets its share.
-const ROUNDS_PER_LEDGER = ROUNDS < USUAL_ROUNDS ? 8 : 50;
+const ROUNDS_PER_LEDGER = ROUNDS < USUAL_ROUNDS ? 5 : 50;
 const LEDGERS = Math.ceil(ROUNDS / ROUNDS_PER_LEDGER);
 const TIMEOUT_MS = 600_000;
 /** For whoever is not struck any more: a busy machine does not take it away. */

@@ -1,8 +1,9 @@
 import { globSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { expect, test } from "vitest";
-import { command, ROOT } from "../../scripts/command.ts";
+import { ROOT } from "../../scripts/command.ts";
+import { runExample } from "./run-example.ts";
 
 /** What the others share; they are not programs. */
 const SHARED = new Set(["check.ts", "otlp-provider.ts", "served.ts", "shop.ts"]);
@@ -15,6 +16,6 @@ test("there are examples of embedding", () => {
 });
 
 test.each(PROGRAMS)("%s keeps its claim", (file) => {
-  const { status, stderr } = command("node", [join(ROOT, file)], { cwd: tmpdir(), timeoutMs: 60_000 });
+  const { status, stderr } = runExample(file, tmpdir());
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });

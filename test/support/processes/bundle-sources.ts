@@ -10,20 +10,29 @@ export function bundleSources(root: string, folder: string): void {
   const { status, stdout, stderr } = command("vite", args, { cwd: root });
   if (status !== 0) throw new Error(`The programs of the tests cannot be bundled:\n${stdout}${stderr}`);
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
-  writeFileSync(join(folder, "countersign.mjs"), entry(root, folder));
+  writeFileSync(join(folder, INSTEAD_OF_SOURCES), insteadOfSources(root, folder));
+  writeFileSync(join(folder, "countersign.mjs"), entry(root));
 }
 
-/**
- * What `bin/countersign.mjs` does with `dist`. An agent that is loaded from source gets the bundled package: of a
- * second copy its classes would be others.
- */
-function entry(root: string, folder: string): string {
+/** In the folder: imported first, it gives whoever imports our sources the bundled package. */
+export const INSTEAD_OF_SOURCES = "instead-of-sources.mjs";
+
+/** What `bin/countersign.mjs` does with `dist`. */
+function entry(root: string): string {
+  return `import "./${INSTEAD_OF_SOURCES}";
+import { start } from ${JSON.stringify(pathToFileURL(join(root, "bin", "start.mjs")).href)};
+
+start(() => import("./src/cli/main.js"), "");
+`;
+}
+
+/** An agent that is loaded from source gets the bundled package: of a second copy its classes would be others. */
+function insteadOfSources(root: string, folder: string): string {
   const bundled = globSync("src/**/*.js", { cwd: folder }).map((file) => [
     pathToFileURL(join(root, file.replace(/\.js$/, ".ts"))).href,
     `./${file}`,
   ]);
   return `import { registerHooks } from "node:module";
-import { start } from ${JSON.stringify(pathToFileURL(join(root, "bin", "start.mjs")).href)};
 
 const bundled = new Map(${JSON.stringify(bundled)});
 registerHooks({
@@ -34,6 +43,5 @@ registerHooks({
     return { format: "module", source, shortCircuit: true };
   },
 });
-start(() => import("./src/cli/main.js"), "");
 `;
 }

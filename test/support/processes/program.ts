@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
 import type { Line } from "./child.ts";
 
@@ -11,6 +12,8 @@ export function say(line: Line): void {
 
 /** Calls `handle` with every line that the test sends. The program ends when the test does. */
 export function listen(handle: (message: unknown) => void): void {
+  // Most programs are killed; what they compiled would be lost to the next.
+  flushCompileCache();
   const input = createInterface({ input: process.stdin });
   input.on("line", (text) => handle(JSON.parse(text) as unknown));
   input.on("close", () => process.kill(process.pid, "SIGTERM"));
