@@ -25,8 +25,8 @@ process.env["NODE_COMPILE_CACHE"] = COMPILE_CACHE;
 
 export default defineConfig({
   test: {
-    // One more than there are cores: much of what takes long here waits for processes of its own.
-    maxWorkers: availableParallelism() + 1,
+    // More than there are cores: much of what takes long here waits, for processes of its own and for leases.
+    maxWorkers: availableParallelism() + 2,
     // A worker loads the sources once for all files that it runs: half of the time otherwise goes there.
     isolate: false,
     // Node runs our sources as they are. Transformed by Vite, they take it a third longer.

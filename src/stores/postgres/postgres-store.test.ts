@@ -1,12 +1,11 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { connect, createDatabase, DatabaseClock } from "../../../test/support/postgres/database.ts";
+import { connect, createDatabase, createSchema, DatabaseClock } from "../../../test/support/postgres/database.ts";
 import { execute } from "../../../test/support/postgres/server.ts";
 import { watchQueries } from "../../../test/support/postgres/watch-queries.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { type LedgerSubject, ledgerContract } from "../../engine/ledger/ledger.contract.ts";
-import { erasePostgresLedger } from "./erase.ts";
 import { migratePostgres, openPostgresLedger } from "./open.ts";
 
 /** Reads all of something on purpose, because it holds little whatever the history. */
@@ -44,7 +43,7 @@ function createSubject(options: string): LedgerSubject {
     clock,
     open: async () => {
       url = await createDatabase(resources, clock);
-      if (options.includes("schema=")) await createSchema(url, options);
+      if (options.includes("schema=")) await createSchema(url, SCHEMA, () => makeSchema(url, options));
       return openLast();
     },
     reopen: openLast,
@@ -52,9 +51,8 @@ function createSubject(options: string): LedgerSubject {
 }
 
 /** Another ledger in the same database, which goes by the same clock. */
-async function createSchema(url: string, options: string): Promise<void> {
+async function makeSchema(url: string, options: string): Promise<void> {
   await migratePostgres(url + options);
-  resources.add(() => erasePostgresLedger(url + options));
   await execute(
     url,
     `create or replace function ${SCHEMA}.now_ms() returns bigint language sql volatile as 'select countersign.now_ms()'`,

@@ -5,13 +5,16 @@ import type { Resources } from "../resources.ts";
 import { databaseName, execute } from "./server.ts";
 import { TEMPLATE } from "./setup.ts";
 
-const TABLES = "select tablename from pg_tables where schemaname = 'countersign' and tablename <> 'meta'";
+const SCHEMA = "countersign";
+const TABLES = `select tablename from pg_tables where schemaname = '${SCHEMA}' and tablename <> 'meta'`;
 
 /**
  * Databases that a test is done with. They are used again: to remove one, and to make another, takes the server a
  * hundred times as long as to empty it.
  */
 const free: { readonly plain: string[]; readonly clocked: string[] } = { plain: [], clocked: [] };
+/** Further schemas of a database that are ledgers, and are emptied with it. */
+const schemas = new Map<string, Set<string>>();
 
 /** A database without anything in it, removed after the test. Its URL. */
 export async function createEmptyDatabase(resources: Resources): Promise<string> {
@@ -35,6 +38,14 @@ export async function createDatabase(resources: Resources, clock?: DatabaseClock
   return url;
 }
 
+/** A second ledger in a schema of this database; `make` makes it where an earlier test has not. */
+export async function createSchema(url: string, schema: string, make: () => Promise<void>): Promise<void> {
+  const made = schemas.get(url) ?? new Set();
+  if (made.has(schema)) return;
+  await make();
+  schemas.set(url, made.add(schema));
+}
+
 async function copyTemplate(): Promise<string> {
   const name = databaseName();
   await execute(inject("postgres"), `create database ${name} template ${TEMPLATE}`);
@@ -48,14 +59,16 @@ let tables: readonly string[] | undefined;
 
 async function empty(url: string): Promise<void> {
   tables ??= (await ask(url, TABLES)).rows.map((row: { readonly tablename: string }) => row.tablename);
-  await ask(
-    url,
-    [
-      ...tables.map((name) => `delete from countersign.${name}`),
-      `update countersign.meta set value = '${randomBytes(32).toString("hex")}' where name = 'digest-key'`,
-      "select setval('countersign.log_seq', 1, false)",
-    ].join(";"),
-  );
+  const ledgers = [SCHEMA, ...(schemas.get(url) ?? [])];
+  await ask(url, ledgers.flatMap((schema) => emptying(schema, tables ?? [])).join(";"));
+}
+
+function emptying(schema: string, names: readonly string[]): readonly string[] {
+  return [
+    ...names.map((name) => `delete from ${schema}.${name}`),
+    `update ${schema}.meta set value = '${randomBytes(32).toString("hex")}' where name = 'digest-key'`,
+    `select setval('${schema}.log_seq', 1, false)`,
+  ];
 }
 
 /** Connections of this worker, one to each database: to open one costs more than what is asked here. */
