@@ -12,6 +12,8 @@ import { BOT, SPENDER, type SpenderLine, type SpenderOptions, spendingPolicy } f
 const PROGRAM = new URL("./spender.program.ts", import.meta.url);
 const PROCESSES = 3;
 const PAYMENTS = 20;
+/** Fewer on PostgreSQL, which takes four times as long. */
+const ROUNDS = effort({ short: 1, long: onPostgres ? 4 : 10 });
 const MOST_CENTS = 10_000;
 const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
 const resources = useResources();
@@ -102,7 +104,7 @@ function start(options: SpenderOptions, lines: SpenderLine[]): Child<SpenderLine
 test.each(SCOPES)(
   "calls in parallel on three processes never spend more than was granted, and nearly all of it (%s)",
   async (scope) => {
-    for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const url = await granted(scope);
       const lines: SpenderLine[] = [];
       const children = Array.from({ length: PROCESSES }, (_, index) =>
@@ -122,7 +124,7 @@ test.each(SCOPES)(
 test.each(SCOPES)(
   "a process that is killed at any moment leaves a grant that is not overspent, and no payment twice (%s)",
   async (scope) => {
-    for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const url = await granted(scope);
       const lines: SpenderLine[] = [];
       const options = (index: number): SpenderOptions => ({
@@ -150,7 +152,7 @@ test.each(SCOPES)(
 );
 
 test("of uses in sessions of their own on three processes and a revocation, no use is after it, and no payment starts", async () => {
-  for (let round = 0; round < effort({ short: 1, long: 10 }); round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const url = await granted("user");
     const lines: SpenderLine[] = [];
     const children = Array.from({ length: PROCESSES }, (_, index) =>
