@@ -142,6 +142,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      // Says how soon a server that was killed is replaced: one file after another, with the machine to itself.
       {
         test: {
           name: "cluster",
@@ -152,6 +153,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           maxConcurrency: 2,
           isolate: true,
+          fileParallelism: false,
         },
       },
       {

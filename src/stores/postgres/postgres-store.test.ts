@@ -1,6 +1,11 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { connect, createDatabase, createSchema, DatabaseClock } from "../../../test/support/postgres/database.ts";
+import {
+  connect,
+  createDatabase,
+  createSchema,
+  DatabaseClock,
+} from "../../../test/support/postgres/database.ts";
 import { execute } from "../../../test/support/postgres/server.ts";
 import { watchQueries } from "../../../test/support/postgres/watch-queries.ts";
 import { useResources } from "../../../test/support/resources.ts";
