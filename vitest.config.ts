@@ -14,6 +14,8 @@ const REPLACES_MODULES = [
   "src/stores/postgres/connection/pooler.test.ts",
   "src/stores/postgres/schema/behind.test.ts",
 ];
+/** More than there are cores: much of what takes long here waits, for processes of its own and for leases. */
+const WORKERS = availableParallelism() + 2;
 /** For tests whose modules Vite resolves, or replaces. */
 const TRANSFORMED = { viteModuleRunner: true };
 const POSTGRES = "test/support/postgres/setup.ts";
@@ -25,8 +27,7 @@ process.env["NODE_COMPILE_CACHE"] = COMPILE_CACHE;
 
 export default defineConfig({
   test: {
-    // More than there are cores: much of what takes long here waits, for processes of its own and for leases.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: WORKERS,
     // A worker loads the sources once for all files that it runs: half of the time otherwise goes there.
     isolate: false,
     // Node runs our sources as they are. Transformed by Vite, they take it a third longer.
@@ -66,6 +67,8 @@ export default defineConfig({
         test: {
           name: "web",
           include: ["web/src/**/*.test.ts"],
+          // What extends another file takes nothing from this one.
+          maxWorkers: WORKERS,
           isolate: false,
           experimental: TRANSFORMED,
           testTimeout: 20_000,
