@@ -3,6 +3,7 @@ import { type MailScene, startMailScene } from "../../../test/support/mail/mail-
 import { useResources } from "../../../test/support/resources.ts";
 import {
   INBOUND_PEOPLE,
+  type InboundAttempt,
   type InboundFraud,
   type InboundPerson,
   type InboundSubject,
@@ -19,16 +20,28 @@ function toEmailPerson({ moved, ...person }: InboundPerson): EmailPerson {
   return { ...person, email: `${person.id}@${moved === true ? "elsewhere.example" : "example.com"}` };
 }
 
-function requestOf(body: object, headers: { readonly [name: string]: string } = {}): Request {
-  return new Request("http://127.0.0.1/channels/email/decision", {
+type Entry = "card" | "decision";
+
+function requestOf(
+  body: object,
+  headers: { readonly [name: string]: string } = {},
+  entry: Entry = "decision",
+): Request {
+  return new Request(`http://127.0.0.1/channels/email/${entry}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
 }
 
-function approvals(links: readonly unknown[]): readonly Request[] {
-  return links.map((link) => requestOf({ link, confirmed: true }));
+/** These links, to read the question and to approve it. */
+function uses(links: readonly unknown[], status: number, over: object = {}): readonly InboundAttempt[] {
+  return links.flatMap((link) =>
+    (["card", "decision"] as const).map((entry) => ({
+      request: requestOf({ link, confirmed: true, ...over }, {}, entry),
+      status,
+    })),
+  );
 }
 
 async function partsOf(scene: MailScene, email: string, id: string): Promise<readonly [string, string]> {
@@ -40,7 +53,7 @@ async function fraud(
   scene: MailScene,
   kind: InboundFraud,
   { id, other }: { readonly id: string; readonly other: string },
-): Promise<readonly Request[] | NotApplicable> {
+): Promise<readonly InboundAttempt[] | NotApplicable> {
   const [key, secret] = await partsOf(scene, BOB, id);
   const link = `${key}.${secret}`;
   const [otherKey, otherSecret] = await partsOf(scene, BOB, other);
@@ -48,32 +61,35 @@ async function fraud(
   switch (kind) {
     case "forged":
       return [
-        ...approvals([`${key}.${"A".repeat(43)}`, `${key}.`, `${"0".repeat(32)}.${secret}`, key, secret]),
-        ...approvals([id, "", "__proto__", 1, null, {}]),
-        new Request(`http://127.0.0.1/channels/email/decision?link=${link}&confirmed=true`),
+        ...uses([`${key}.${"A".repeat(43)}`, `${key}.`, `${"0".repeat(32)}.${secret}`, key, secret], 401),
+        ...uses([id, "", "__proto__"], 401),
+        ...uses([1, null, {}], 400),
+        {
+          request: new Request(`http://127.0.0.1/channels/email/decision?link=${link}&confirmed=true`),
+          status: 405,
+        },
       ];
     case "foreign":
-      return [
-        requestOf({ link, confirmed: true }, { origin: "https://evil.example" }),
-        requestOf({ link, confirmed: true }, { origin: "null" }),
-      ];
+      return ["https://evil.example", "null"].flatMap((origin) =>
+        (["card", "decision"] as const).map((entry) => ({
+          request: requestOf({ link, confirmed: true }, { origin }, entry),
+          status: 403,
+        })),
+      );
     case "copied":
       return [
-        ...approvals([`${otherKey}.${secret}`, `${megKey}.${secret}`, `${key}.${otherSecret}`]),
-        requestOf({ link: `${key}.${otherSecret}`, confirmed: true, confirmation: id }),
+        ...uses([`${otherKey}.${secret}`, `${megKey}.${secret}`, `${key}.${otherSecret}`], 401),
+        ...uses([`${key}.${otherSecret}`], 401, { confirmation: id }),
       ];
     case "edited":
       return "n/a: a link shows the question from the ledger, whatever the mail says";
     case "strange":
       return "n/a: a link names its person, and nothing else that is sent does";
     case "alike":
-      return approvals([
-        `${link}\u200B`,
-        `\u202E${link}`,
-        `${link} `,
-        link.toUpperCase(),
-        `${key}\uFF0E${secret}`,
-      ]);
+      return uses(
+        [`${link}\u200B`, `\u202E${link}`, `${link} `, link.toUpperCase(), `${key}\uFF0E${secret}`],
+        401,
+      );
     default:
       return "n/a: the page shows all of it";
   }
@@ -100,10 +116,13 @@ async function createSubject(): Promise<InboundSubject> {
     fraud: (kind, about) => fraud(scene, kind, about),
     forwarded: async (id) =>
       requestOf({ link: await scene.link(BOB, id), confirmed: true }, { "x-forwarded-for": "192.0.2.7" }),
-    send: (request, known) =>
-      known === undefined
-        ? scene.app.fetch(request)
-        : scene.entriesFor(known.map(toEmailPerson)).fetch(request),
+    async send(request, known) {
+      const door = known === undefined ? scene.app : scene.entriesFor(known.map(toEmailPerson));
+      const answer = await door.fetch(request);
+      return { status: answer.status, text: await answer.text() };
+    },
+    repeated: [410],
+    lost: [{ status: 409 }, { status: 401 }, { status: 401 }],
     async shown(id) {
       const link = await scene.link(BOB, id);
       const mails = scene.mail.received.filter(({ parts }) => parts.join().includes(id));

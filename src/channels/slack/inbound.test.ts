@@ -12,6 +12,7 @@ import {
 } from "../../../test/support/slack/slack-stand-in.ts";
 import {
   INBOUND_PEOPLE,
+  type InboundAttempt,
   type InboundFraud,
   type InboundPerson,
   type InboundSubject,
@@ -23,6 +24,8 @@ import type { SlackPerson } from "./slack-options.ts";
 
 const resources = useResources();
 const SIX_MINUTES_MS = 360_000;
+const STALE = "no longer current";
+const STRANGER = "not among the people";
 const BOB = { user: "U0BOB", action: "approve" } as const;
 
 function accountOf(person: string): string {
@@ -44,29 +47,35 @@ function pressWith(message: SlackMessage, value: unknown): Request {
   return signedRequest(pressPayload(message, { ...BOB, payload: { actions } }));
 }
 
+/** What Slack acknowledges, and then says to whoever pressed. */
+function acknowledged(requests: readonly Request[], says: string): readonly InboundAttempt[] {
+  return requests.map((request) => ({ request, status: 200, says }));
+}
+
+function refused(requests: readonly Request[], status: number): readonly InboundAttempt[] {
+  return requests.map((request) => ({ request, status }));
+}
+
 /** The dialog that a person opens to reject. */
 async function openDialog(scene: SlackScene, card: SlackMessage, user: string): Promise<Json> {
   await scene.press(card, { user, action: "reject" });
   return scene.slack.views.at(-1) ?? {};
 }
 
-function forged(card: SlackMessage): readonly Request[] {
+function forged(card: SlackMessage): readonly InboundAttempt[] {
   const payload = pressPayload(card, BOB);
   const unsigned = signedRequest(payload);
   unsigned.headers.delete("x-slack-signature");
   const { headers, url } = signedRequest(payload);
-  return [
+  const altered = `payload=${encodeURIComponent(JSON.stringify(payload))}&a=b`;
+  const requests = [
     unsigned,
-    new Request(url, {
-      method: "POST",
-      headers,
-      body: `payload=${encodeURIComponent(JSON.stringify(payload))}&a=b`,
-    }),
+    new Request(url, { method: "POST", headers, body: altered }),
     signedRequest(payload, { secret: "another signing secret" }),
     signedRequest(payload, { at: Date.now() - SIX_MINUTES_MS }),
     signedRequest(payload, { at: Date.now() + SIX_MINUTES_MS }),
-    new Request(url, { headers }),
   ];
+  return [...refused(requests, 401), ...refused([new Request(url, { headers })], 405)];
 }
 
 function foreign(card: SlackMessage, view: Json): readonly Request[] {
@@ -132,7 +141,7 @@ async function fraud(
   scene: SlackScene,
   kind: InboundFraud,
   about: { readonly id: string; readonly other: string },
-): Promise<readonly Request[] | NotApplicable> {
+): Promise<readonly InboundAttempt[] | NotApplicable> {
   const card = await scene.card("U0BOB", about.id);
   const room = await scene.card(WORKSPACE.room, about.id);
   const by = (users: readonly string[]): readonly Request[] =>
@@ -143,17 +152,20 @@ async function fraud(
     case "forged":
       return forged(card);
     case "foreign":
-      return foreign(card, await openDialog(scene, card, "U0BOB"));
+      return refused(foreign(card, await openDialog(scene, card, "U0BOB")), 400);
     case "copied":
-      return copied(scene, about);
+      return acknowledged(await copied(scene, about), STALE);
     case "edited":
-      return edited(card);
+      return acknowledged(edited(card), STALE);
     case "strange":
-      return by(["U0SOMEBODY", "U0NOBODY"]);
+      return acknowledged(by(["U0SOMEBODY", "U0NOBODY"]), STRANGER);
     case "alike":
-      return by(["u0bob", "U0BOB ", "U0BOB\u200B", "\u202EBOB0U", "U0B\u041EB", "bob"]);
+      return acknowledged(
+        by(["u0bob", "U0BOB ", "U0BOB\u200B", "\u202EBOB0U", "U0B\u041EB", "bob"]),
+        STRANGER,
+      );
     default:
-      return [pressWith(card, button(card, "reject"))];
+      return acknowledged([pressWith(card, button(card, "reject"))], STALE);
   }
 }
 
@@ -179,10 +191,19 @@ async function createSubject(): Promise<InboundSubject> {
     },
     fraud: (kind, about) => fraud(scene, kind, about),
     forwarded: async () => "n/a: a forwarded message has no buttons, and a copied one is refused",
-    send: (request, known) =>
-      known === undefined
-        ? scene.app.fetch(request)
-        : scene.entriesFor(known.map(toSlackPerson)).fetch(request),
+    async send(request, known) {
+      const door = known === undefined ? scene.app : scene.entriesFor(known.map(toSlackPerson));
+      const before = scene.slack.views.length;
+      const answer = await door.fetch(request);
+      const said = JSON.stringify(scene.slack.views.slice(before));
+      return { status: answer.status, text: `${await answer.text()}${said}` };
+    },
+    repeated: [],
+    lost: [
+      { status: 200, says: "Not decided" },
+      { status: 200, says: STRANGER },
+      { status: 200, says: STRANGER },
+    ],
     async shown(id) {
       await openDialog(scene, await scene.card("U0BOB", id), "U0BOB");
       return JSON.stringify([await scene.card("U0BOB", id), scene.slack.views]);

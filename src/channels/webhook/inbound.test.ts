@@ -9,6 +9,7 @@ import {
 import { useResources } from "../../../test/support/resources.ts";
 import {
   INBOUND_PEOPLE,
+  type InboundAttempt,
   type InboundFraud,
   type InboundPerson,
   type InboundSubject,
@@ -34,22 +35,26 @@ function mirrored({ receiver, request }: WebhookScene, { id }: Told): Request {
   return new Request(request("").url, { method: "POST", headers: new Headers(signed), body });
 }
 
-function forged(scene: WebhookScene, told: Told): readonly Request[] {
+function refused(requests: readonly Request[], status: number): readonly InboundAttempt[] {
+  return requests.map((request) => ({ request, status }));
+}
+
+function forged(scene: WebhookScene, told: Told): readonly InboundAttempt[] {
   const body = answerOf(told);
   const unsigned = scene.request(body);
   unsigned.headers.delete("webhook-signature");
   const renamed = scene.request(body);
   renamed.headers.set("webhook-id", "evt_other");
   const { headers, url } = scene.request(body);
-  return [
+  const requests = [
     unsigned,
     renamed,
     new Request(url, { method: "POST", headers, body: `${JSON.stringify(body)} ` }),
     scene.request(body, { at: Date.now() - SIX_MINUTES_MS }),
     scene.request(body, { at: Date.now() + SIX_MINUTES_MS }),
     scene.request(body, { id: "a.b" }),
-    new Request(url, { headers }),
   ];
+  return [...refused(requests, 401), ...refused([new Request(url, { headers })], 405)];
 }
 
 function copied(scene: WebhookScene, told: Told, other: Told): readonly Request[] {
@@ -66,17 +71,21 @@ async function createSubject(): Promise<InboundSubject> {
   const scene = await startWebhookScene(resources, { people, policy: rules.policy });
   const asked = new Map<string, Told>();
   const toldOf = (id: string): Told => asked.get(id) ?? { id };
-  const by = (id: string, names: readonly string[]): readonly Request[] =>
-    names.map((person) => scene.request(answerOf(toldOf(id), { person })));
+  const by = (id: string, names: readonly string[]): readonly InboundAttempt[] =>
+    refused(
+      names.map((person) => scene.request(answerOf(toldOf(id), { person }))),
+      403,
+    );
   const frauds: {
-    readonly [kind in InboundFraud]: (id: string, other: string) => readonly Request[] | NotApplicable;
+    readonly [kind in InboundFraud]: (id: string, other: string) => readonly InboundAttempt[] | NotApplicable;
   } = {
     forged: (id) => forged(scene, toldOf(id)),
-    foreign: (id) => [
-      mirrored(scene, toldOf(id)),
-      scene.request(answerOf(toldOf(id)), { secret: scene.ownSecret }),
-    ],
-    copied: (id, other) => copied(scene, toldOf(id), toldOf(other)),
+    foreign: (id) =>
+      refused(
+        [mirrored(scene, toldOf(id)), scene.request(answerOf(toldOf(id)), { secret: scene.ownSecret })],
+        401,
+      ),
+    copied: (id, other) => refused(copied(scene, toldOf(id), toldOf(other)), 400),
     edited: () => "n/a: an answer says nothing of the message but its value, which is bound to the question",
     strange: (id) => by(id, ["bob", "manager", "role:manager", "nobody", "__proto__"]),
     alike: (id) => by(id, ["Bob.n8n", "bob.n8n ", "bob.n8n\u200B", "b\u043Eb.n8n", "\u202En8n.bob"]),
@@ -97,10 +106,13 @@ async function createSubject(): Promise<InboundSubject> {
       scene.request(answerOf(toldOf(id), { person: `${person}.n8n`, ...said })),
     fraud: async (kind, { id, other }) => frauds[kind](id, other),
     forwarded: async () => "n/a: an answer needs the receiver's own signature",
-    send: (request, known) =>
-      known === undefined
-        ? scene.app.fetch(request)
-        : scene.entriesFor(known.map(toWebhookPerson)).fetch(request),
+    async send(request, known) {
+      const door = known === undefined ? scene.app : scene.entriesFor(known.map(toWebhookPerson));
+      const answer = await door.fetch(request);
+      return { status: answer.status, text: await answer.text() };
+    },
+    repeated: [],
+    lost: [{ status: 403 }, { status: 403 }, { status: 403 }],
     shown: async (id) => scene.receiver.received.find(({ body }) => body.includes(id))?.body ?? "",
   };
 }
