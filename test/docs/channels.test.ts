@@ -68,7 +68,11 @@ test("an app with the manifest of the guide lacks no scope, and with the two tha
   const { team, app, token, signingSecret } = WORKSPACE;
   const check = async (person: string): Promise<readonly string[] | undefined> =>
     createSlackChannel({
-      ...{ team, app, token, signingSecret, ledger },
+      team,
+      app,
+      token,
+      signingSecret,
+      ledger,
       apiUrl: slack.url,
       people: [{ id: "ana", slack: person }],
     }).check?.(AbortSignal.timeout(10_000));
