@@ -1,5 +1,6 @@
+import { globSync } from "node:fs";
 import { expect, test } from "vitest";
-import { readSource } from "./repository.ts";
+import { ROOT, readSource } from "./repository.ts";
 
 const CHANNELS = ["slack", "email", "push", "webhook", "rooms", "siem"] as const;
 type ChannelName = (typeof CHANNELS)[number];
@@ -9,6 +10,7 @@ type Proof = readonly string[] | `n/a: ${string}`;
 
 const OUTBOX = "src/channels/delivery.test.ts";
 const CONTRACT = "src/channels/channel.contract.ts";
+const INBOUND = "src/channels/inbound.contract.ts";
 const SLACK = "src/channels/slack/slack-channel.test.ts";
 const EMAIL = "src/channels/email/email-channel.test.ts";
 const PUSH = "src/channels/push/push-channel.test.ts";
@@ -35,6 +37,19 @@ const ENDLESS = `${CONTRACT} > an answer that never ends is not waited for`;
 const TWICE = `${CONTRACT} > a second answer is not taken for the answer to another message`;
 const HIDDEN = `${CONTRACT} > what would hide or reorder text is written out`;
 const LARGE = `${CONTRACT} > what does not fit arrives shortened, with the link to all of it`;
+const FORGED = `${INBOUND} > forged, altered, old and early requests are refused and decide nothing`;
+const REPLAYED = `${INBOUND} > a request that is sent again, and many times at once, decides once and runs nothing twice`;
+const ANSWERS_TWICE = `${INBOUND} > whoever answers twice has one vote, and no second answer changes what was decided`;
+const FOREIGN = `${INBOUND} > requests of another workspace, app or origin are refused and decide nothing`;
+const COPIED = `${INBOUND} > what was given to another question, message or person decides nothing`;
+const EDITED = `${INBOUND} > a message that somebody else edited approves nothing`;
+const FORWARDED = `${INBOUND} > whoever gets a forwarded message decides as its recipient, or nothing`;
+const LOST = `${INBOUND} > who is no longer an approver, or no longer known by this account, decides nothing with the message that they have, and that is journalled`;
+const STALE = `${INBOUND} > an answer to a question whose arguments were changed since decides neither the old nor the new one`;
+const ELSEWHERE = `${INBOUND} > a question that was decided or withdrawn elsewhere stays as it is`;
+const SHOWN = `${INBOUND} > what a person is shown hides and reorders nothing`;
+const ALIKE = `${INBOUND} > a name that only looks like an approver's decides nothing`;
+const FITS = `${INBOUND} > what does not fit can be approved only where all of it is shown`;
 const SIEM_RETRIES = `${SIEM} > an address gets batches with the secret, and is tried again after 429, 5xx and no answer`;
 const SIEM_CRASH = `${SIEM} > a process that dies at any write leaves no gap`;
 
@@ -112,90 +127,85 @@ const SUITE: { readonly [line: string]: { readonly [channel in ChannelName]: Pro
     siem: [SIEM_RETRIES],
   },
   "a peer that answers twice": {
-    slack: [TWICE],
-    email: [TWICE],
+    slack: [TWICE, ANSWERS_TWICE],
+    email: [TWICE, ANSWERS_TWICE, `${MAIL_ATTACKS} > of two who use a link at once, one decides`],
     push: [TWICE],
-    webhook: [TWICE],
+    webhook: [TWICE, ANSWERS_TWICE],
     rooms: [TWICE],
     siem: [`${SIEM} > a second answer is not taken for the answer to the next batch`],
   },
   "a recipient who is no longer an approver": {
     slack: [
+      LOST,
       `${SLACK} > whoever is no longer an approver gets no reminder, and their card is kept current`,
       `${SLACK} > whoever is no longer configured gets no reminder, and their card is kept current`,
-      `${SLACK_ATTACKS} > a person who is no longer configured cannot use the card that they still have`,
       `${SLACK_ATTACKS} > a person who is no longer an approver decides nothing with the card that they still have`,
     ],
     email: [
+      LOST,
       `${EMAIL} > whoever is no longer an approver gets no reminder, and hears what became of it`,
-      `${MAIL_ATTACKS} > who is no longer an approver decides nothing with the mail that they have, and that is journalled`,
+      `${MAIL_ATTACKS} > who is no longer an approver is not shown the question by the mail that they have`,
     ],
     push: [
       `${PUSH} > whoever is no longer an approver gets no reminder, and the notification goes when it is decided`,
     ],
-    webhook: [
-      `${ANSWER_ATTACKS} > who is no longer an approver, or no longer configured, decides nothing with the value that they have`,
-    ],
+    webhook: [LOST],
     rooms: NO_PEOPLE,
     siem: NO_PEOPLE,
   },
   "a message that somebody else edited": {
-    slack: [
-      `${SLACK_ATTACKS} > a message that somebody else edited, or that shows something else, approves nothing`,
-    ],
+    slack: [EDITED],
     email: "n/a: a link shows the question from the ledger, whatever the mail says",
     push: NO_DOOR,
-    webhook: [`${ANSWER_ATTACKS} > a value of another question or version, or none, decides nothing`],
+    webhook: [COPIED],
+    rooms: NO_DOOR,
+    siem: NO_DOOR,
+  },
+  "a question that was changed or decided since": {
+    slack: [STALE, ELSEWHERE],
+    email: [
+      STALE,
+      ELSEWHERE,
+      `${MAIL_ATTACKS} > a link is void once the question was changed, withdrawn, decided elsewhere, or has expired`,
+    ],
+    push: NO_DOOR,
+    webhook: [STALE, ELSEWHERE],
     rooms: NO_DOOR,
     siem: NO_DOOR,
   },
   "replayed and forged requests": {
-    slack: [
-      `${SLACK_ATTACKS} > forged and old requests are refused before anything is read`,
-      `${SLACK_ATTACKS} > a request that is sent again decides the same and runs nothing twice`,
-    ],
-    email: [
-      `${MAIL_ATTACKS} > a link is good for its own question, recipient and secret only`,
-      `${MAIL_ATTACKS} > of two who use a link at once, one decides`,
-    ],
+    slack: [FORGED, REPLAYED],
+    email: [FORGED, REPLAYED],
     push: [
       `${PUSH} > agents, and people without the scope, have no devices; what is no subscription is refused`,
     ],
     webhook: [
-      `${ANSWER_ATTACKS} > forged, altered, old and early requests are refused, and our own messages sent back to us`,
+      FORGED,
+      REPLAYED,
       `${ANSWER_ATTACKS} > a request that is sent again is answered again, and votes once`,
     ],
     rooms: NO_DOOR,
     siem: NO_DOOR,
   },
   "the wrong workspace": {
-    slack: [
-      `${SLACK_ATTACKS} > another workspace, another app, and a guest of another workspace are refused`,
-    ],
-    email: "n/a: mail has no workspaces; pages of another origin are refused",
+    slack: [FOREIGN, "test/attack/slack-addresses.test.ts > of another workspace"],
+    email: [FOREIGN],
     push: [`${PUSH} > a device belongs to whoever is logged in there, and only they turn it off`],
-    webhook: [
-      `${ANSWER_ATTACKS} > forged, altered, old and early requests are refused, and our own messages sent back to us`,
-    ],
+    webhook: [FOREIGN],
     rooms: NO_DOOR,
     siem: NO_DOOR,
   },
   "a button copied elsewhere": {
-    slack: [
-      `${SLACK_ATTACKS} > a button counts only in the message that it was given to`,
-      `${SLACK_ATTACKS} > a dialog counts only for the person who opened it, and for what it was opened for`,
-    ],
-    email: [`${MAIL_ATTACKS} > a page of another origin cannot use a link, though it knows it`],
+    slack: [COPIED],
+    email: [COPIED],
     push: NO_DOOR,
-    webhook: [`${ANSWER_ATTACKS} > a value of another question or version, or none, decides nothing`],
+    webhook: [COPIED],
     rooms: NO_DOOR,
     siem: NO_DOOR,
   },
   "a forwarded mail": {
     slack: "n/a: a forwarded message has no buttons; a copied button is refused",
-    email: [
-      `${MAIL_ATTACKS} > whoever has a forwarded mail decides as its recipient: the rule's author has allowed that`,
-    ],
+    email: [FORWARDED, `${MAIL_ATTACKS} > a mail with a link says that it must not be forwarded`],
     push: NO_DOOR,
     webhook: "n/a: an answer needs the receiver's own signature",
     rooms: NO_DOOR,
@@ -213,21 +223,31 @@ const SUITE: { readonly [line: string]: { readonly [channel in ChannelName]: Pro
     siem: CONFIGURED,
   },
   "a card that does not fit": {
-    slack: [LARGE, `${SLACK_ATTACKS} > %s cannot be approved here, whatever button is sent`],
-    email: [LARGE],
+    slack: [LARGE, FITS, `${SLACK_ATTACKS} > %s cannot be approved here, whatever button is sent`],
+    email: [LARGE, FITS],
     push: [LARGE],
-    webhook: [LARGE],
+    webhook: [LARGE, FITS],
     rooms: [LARGE],
     siem: [`${SIEM} > a batch that is too large is halved`],
   },
   "right-to-left and mention tricks": {
     slack: [
       HIDDEN,
+      SHOWN,
+      ALIKE,
       `${SLACK_ATTACKS} > what a model wrote is plain text: no mention, no markup, nothing hidden or reordered`,
     ],
-    email: [HIDDEN, `${EMAIL} > no text of a stranger makes a header, a recipient, markup or a line of ours`],
+    email: [
+      HIDDEN,
+      SHOWN,
+      ALIKE,
+      `${EMAIL} > no text of a stranger makes a header, a recipient, markup or a line of ours`,
+    ],
     push: NO_TEXT,
-    webhook: [`${WEBHOOK} > the body says what happened as data, without results, payloads and rights`],
+    webhook: [
+      ALIKE,
+      `${WEBHOOK} > the body says what happened as data, without results, payloads and rights`,
+    ],
     rooms: [
       HIDDEN,
       `${ROOMS} > Teams gets an adaptive card whose texts have no markup, and a button that opens the inbox`,
@@ -274,12 +294,29 @@ test.each(CELLS)("%s: %s", (_channel, _line, proof) => {
   }
 });
 
-test.each(["slack/slack", "email/email", "push/push", "webhook/webhook", "room/room"])(
-  "%s runs the contract suite",
-  (name) => {
-    expect(readSource(`src/channels/${name}-channel.test.ts`).text).toContain("test.each(channelContract)");
-  },
-);
+/** Every folder with a channel. */
+const FOLDERS = globSync("src/channels/*/*-channel.ts", { cwd: ROOT })
+  .map((path) => path.replaceAll("\\", "/"))
+  .toSorted();
+const DOORS = FOLDERS.filter((path) => /\bentries\b/.test(readSource(path).text));
+
+function nameOf(path: string): string {
+  return path.split("/")[2] ?? "";
+}
+
+test("the channels, and those with an inbound door, are found by their folders", () => {
+  expect(FOLDERS.map(nameOf)).toEqual(["email", "push", "room", "slack", "webhook"]);
+  expect(DOORS.map(nameOf)).toEqual(["email", "slack", "webhook"]);
+});
+
+test.each(FOLDERS)("%s runs the contract suite", (path) => {
+  expect(readSource(path.replace(".ts", ".test.ts")).text).toContain("test.each(channelContract)");
+});
+
+test.each(DOORS)("%s runs the contract suite of inbound doors", (path) => {
+  const suite = path.replace(/[^/]+$/, "inbound.test.ts");
+  expect(readSource(suite).text).toContain("test.each(inboundContract)");
+});
 
 test.each(["slack", "mail-links", "push", "webhook-answers"])(
   "the door of %s gets 10,000 requests",

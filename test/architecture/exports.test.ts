@@ -521,10 +521,14 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./testing": [
     "ChannelCase",
     "ChannelSubject",
+    "INBOUND_PEOPLE",
+    "InboundCase",
+    "InboundSubject",
     "LedgerCase",
     "LedgerSubject",
     "ManualClock",
     "channelContract",
+    "inboundContract",
     "ledgerContract",
   ],
 };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { useResources } from "../support/resources.ts";
-import { startSlackScene } from "../support/slack/slack-scene.ts";
+import { PEOPLE, startSlackScene } from "../support/slack/slack-scene.ts";
 import { pressPayload, signedRequest, submitPayload } from "../support/slack/slack-stand-in.ts";
 import { mutationsOf } from "./mutations.ts";
 
@@ -11,7 +11,8 @@ const AT_ONCE = 50;
 const SEED = 17;
 
 test(`${REQUESTS} requests with odd contents decide nothing, and none is answered with a 5xx`, async () => {
-  const scene = await startSlackScene(resources, { ledger: "memory:" });
+  const people = [...PEOPLE, { id: "zoe", slack: "zoe@example.com" }];
+  const scene = await startSlackScene(resources, { ledger: "memory:", people });
   const id = await scene.ask({ approvers: { users: ["bob"] } });
   const card = await scene.card("U0BOB", id);
   await scene.press(card, { user: "U0BOB", action: "reject" });

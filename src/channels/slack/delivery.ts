@@ -9,6 +9,7 @@ import { subjectOf } from "../subject.ts";
 import { NO_ADDRESS } from "../test-route.ts";
 import { header, section } from "./blocks.ts";
 import { renewDigests, tellDigests } from "./digest.ts";
+import { accountOf } from "./members.ts";
 import {
   alertOf,
   failed,
@@ -148,10 +149,11 @@ async function alert(telling: Telling, { target, card, words }: Alerting): Promi
 
 /** A harmless message, to everyone who could get a card. */
 export async function sendTestCards(
-  { api, settings: { room, people } }: SlackParts,
+  parts: SlackParts,
   signal: AbortSignal,
   only: string | undefined,
 ): Promise<Told> {
+  const { room, people } = parts.settings;
   const told = people.filter(({ id }) => only === undefined || id === only).map(({ slack }) => slack);
   const targets = room === undefined || only !== undefined ? told : [room, ...told];
   if (targets.length === 0) return NO_ADDRESS;
@@ -160,9 +162,13 @@ export async function sendTestCards(
     section("This is a test. Nothing waits for you, and there is nothing to decide."),
   ];
   const failures: Failure[] = [];
-  for (const channel of targets) {
-    const answer = await api.call("chat.postMessage", { channel, text: "This is a test.", blocks }, signal);
-    if (!answer.ok) failures.push({ ...failed(answer), reason: `${channel}: ${answer.reason}` });
+  for (const target of targets) {
+    const found = await accountOf(parts, target, signal);
+    const message = { text: "This is a test.", blocks };
+    const answer = found.ok
+      ? await parts.api.call("chat.postMessage", { channel: found.account, ...message }, signal)
+      : found;
+    if (!answer.ok) failures.push({ ...failed(answer), reason: `${target}: ${answer.reason}` });
   }
   return combinedFailures(failures);
 }

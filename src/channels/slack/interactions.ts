@@ -7,12 +7,13 @@ import { type ButtonAct, buttonValue, isButtonValue, splitButtonValue } from "./
 import { contentOf } from "./card.ts";
 import { formBlocks, formOf, readForm } from "./form.ts";
 import { type Press, readInteraction, type Submission } from "./interaction.ts";
+import { presserOf } from "./members.ts";
 import type { SlackParts } from "./messages.ts";
 import { isFromSlack } from "./signature.ts";
 import type { SlackPerson } from "./slack-options.ts";
 
-/** Slack waits three seconds for an answer, and a dialog must be opened in that time. */
-const DIALOG_MS = 2_500;
+/** Slack waits three seconds for an answer, and a dialog must be opened in that time. No call of its API lasts longer. */
+const MOST_MS = 2_500;
 const MOST_MESSAGE = 1_000;
 const REASON = "reason";
 const MOST_REASON = 2_000;
@@ -20,12 +21,15 @@ const DONE: InboundAnswer = { status: 200 };
 const EARLY = "Slack has not confirmed this card yet. Press again in a few seconds.";
 const STALE = "This card is no longer current. Open the confirmation in the inbox.";
 const STRANGER = "You are not among the people who may decide here. Ask an operator to add you.";
+const UNKNOWN = "Slack did not say who you are, so nothing was decided. Try again, or use the inbox.";
 
 interface Receiving extends SlackParts {
   readonly approvals: ChannelApprovals;
   readonly clock: Clock;
   /** The key of this request: each press and each dialog counts once. */
   readonly once: OnceKey;
+  /** Aborts when it is too late for Slack's API. */
+  readonly signal: AbortSignal;
 }
 
 /** Takes a request of Slack: a button, or a dialog. It is answered once what it decides is committed. */
@@ -39,7 +43,8 @@ export async function receiveInteraction(
   if (!isFromSlack(request, settings.signingSecret, clock.now())) return { status: 401 };
   const interaction = readInteraction(request.body, settings);
   if (interaction === undefined) return { status: 400 };
-  const receiving = { ...parts, approvals, clock, once: keyOf(request, clock) };
+  const signal = AbortSignal.timeout(MOST_MS);
+  const receiving = { ...parts, approvals, clock, signal, once: keyOf(request, clock) };
   if (interaction.type === "press") return takePress(receiving, interaction);
   return interaction.type === "submission" ? takeSubmission(receiving, interaction) : DONE;
 }
@@ -64,11 +69,8 @@ async function takePress(receiving: Receiving, press: Press): Promise<InboundAns
   if (act === undefined) return DONE;
   const bound = await bindPress(receiving, press, act);
   if (typeof bound === "string") return say(receiving, press, bound);
-  const person = personOf(receiving, press.user);
-  if (person === undefined) {
-    await receiving.approvals.refuse(bound.confirmation, `slack:${press.user}`);
-    return say(receiving, press, STRANGER);
-  }
+  const person = await personOf(receiving, press.user, bound);
+  if (typeof person === "string") return say(receiving, press, person);
   const about = await receiving.approvals.read(bound.confirmation, person);
   if (about === undefined) return say(receiving, press, STALE);
   if (act !== "reject" && !isAllShown(about, press)) return say(receiving, press, STALE);
@@ -84,8 +86,17 @@ function actOf(action: string): ButtonAct | undefined {
   return action === "approve" || action === "reject" || action === "fill" ? action : undefined;
 }
 
-function personOf({ settings }: Receiving, user: string): SlackPerson | undefined {
-  return settings.people.find(({ slack }) => slack === user);
+/** The person of the configuration; otherwise what to say. */
+async function personOf(
+  receiving: Receiving,
+  user: string,
+  { confirmation }: Bound,
+): Promise<SlackPerson | string> {
+  const presser = await presserOf(receiving, user, receiving.signal);
+  if (presser === "unknown") return UNKNOWN;
+  if (presser !== "stranger") return presser;
+  await receiving.approvals.refuse(confirmation, `slack:${user}`);
+  return STRANGER;
 }
 
 /** The facts of a pressed button, if we gave it out, in exactly this message; otherwise what to say. */
@@ -159,11 +170,8 @@ async function takeSubmission(receiving: Receiving, submission: Submission): Pro
   const act = actOf(submission.dialog);
   const bound = act === undefined ? undefined : await bindSubmission(receiving, submission, act);
   if (act === undefined || act === "approve" || bound === undefined) return told(STALE);
-  const person = personOf(receiving, submission.user);
-  if (person === undefined) {
-    await receiving.approvals.refuse(bound.confirmation, `slack:${submission.user}`);
-    return told(STRANGER);
-  }
+  const person = await personOf(receiving, submission.user, bound);
+  if (typeof person === "string") return told(person);
   const { confirmation: id, version } = bound;
   const about = await receiving.approvals.read(id, person);
   if (about === undefined) return told(STALE);
@@ -239,7 +247,7 @@ function messageView(message: string): JsonObject {
 }
 
 // If it cannot be opened, the person sees no dialog and can press again.
-async function openView({ api }: Receiving, { trigger }: Press, view: JsonObject): Promise<void> {
+async function openView({ api, signal }: Receiving, { trigger }: Press, view: JsonObject): Promise<void> {
   const args = { trigger_id: trigger, view: { type: "modal", ...view } };
-  await api.call("views.open", args, AbortSignal.timeout(DIALOG_MS));
+  await api.call("views.open", args, signal);
 }

@@ -7,6 +7,7 @@ import type { SlackAnswer, SlackApi } from "./api.ts";
 import { type Block, section } from "./blocks.ts";
 import { buttonValue } from "./button.ts";
 import { type CardContent, cardBlocks, contentOf, shortContent } from "./card.ts";
+import { accountOf } from "./members.ts";
 import type { SlackSettings } from "./slack-options.ts";
 
 /** Begins the names of messages that are no cards. */
@@ -210,11 +211,13 @@ function markOf(book: MessageBook, subject: string, target: string): string {
 
 /** Where messages to a target go. For a person, the conversation of the app with them. */
 export async function openConversation(
-  { api, signal }: Telling,
+  telling: Telling,
   target: string,
 ): Promise<Failure | { readonly ok: true; readonly place: string }> {
-  if (!/^[UW]/.test(target)) return { ok: true, place: target };
-  const answer = await api.call("conversations.open", { users: target }, signal);
+  if (/^[CG][A-Z0-9]+$/.test(target)) return { ok: true, place: target };
+  const found = await accountOf(telling, target, telling.signal);
+  if (!found.ok) return failed(found);
+  const answer = await telling.api.call("conversations.open", { users: found.account }, telling.signal);
   if (!answer.ok) return failed(answer);
   const { channel } = answer.data;
   const id = isJsonObject(channel) ? channel["id"] : undefined;

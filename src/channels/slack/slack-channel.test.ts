@@ -247,6 +247,42 @@ test("with a room, the check requires a scope to read it, whichever kind of room
   }
 });
 
+test("an address that Slack has not confirmed gets no card, the others do, and the operator is told", async () => {
+  const addresses = ["meg@example.com", "gone@example.com", "Bob@example.com", "ana@example.com"];
+  const { slack, channel, ledger } = await startSlack({
+    people: addresses.map((address) => ({ id: "ana", slack: address })),
+  });
+  slack.oddities.set("U0MEG", { is_email_confirmed: false });
+  const told = await channel.tell(buildNotice(), signal);
+  const unconfirmed = "Slack has no full member of the workspace with exactly this confirmed address.";
+  expect(told).toMatchObject({ ok: false, final: true });
+  expect(told.ok ? "" : told.reason).toContain(unconfirmed);
+  expect(told.ok ? "" : told.reason).toContain("users.lookupByEmail with users_not_found");
+  expect(slack.messages.map(({ channel: place }) => place)).toEqual(["D0ANA"]);
+  const { items } = await ledger.items.list("channel-messages");
+  const [{ to, failed }] = items.map(({ value }) => value) as [{ to: object; failed: object }];
+  expect([Object.keys(to), Object.keys(failed)]).toEqual([["ana@example.com"], addresses.slice(0, 3)]);
+  const found = await channel.check?.(signal);
+  expect(found).toHaveLength(3);
+  for (const [place, address] of addresses.slice(0, 3).entries())
+    expect(found?.[place]).toContain(`ana cannot be reached as ${address}: Slack`);
+  const tested = await channel.sendTest?.(signal);
+  expect(tested).toMatchObject({ ok: false, final: true });
+  expect(slack.in("D0ANA")).toHaveLength(2);
+});
+
+test("where Slack cannot be asked for an address, the card is sent later, once", async () => {
+  const { slack, channel } = await startSlack({ people: [{ id: "ana", slack: "ana@example.com" }] });
+  slack.plays.set("users.lookupByEmail", { kind: "busy", waitMs: 7_000 });
+  expect(await channel.tell(buildNotice(), signal)).toMatchObject({ ok: false, retryAfterMs: 7_000 });
+  slack.plays.clear();
+  for (let times = 0; times < 2; times += 1)
+    expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  const reminder = buildNotice({ id: "msg_2", type: "confirmation.reminded" });
+  expect(await channel.tell(reminder, signal)).toEqual({ ok: true });
+  expect(slack.messages.map(({ channel: place }) => place)).toEqual(["D0ANA", "D0ANA"]);
+});
+
 test("a test card can be for one person", async () => {
   const people = [
     { id: "ana", slack: "U0ANA" },
@@ -276,6 +312,11 @@ test.each([
   ["room", { room: "#general" }],
   ["people", { people: [{ id: "ana", slack: "ana" }] }],
   ["people", { people: [1, 2].map(() => ({ id: "ana", slack: "U0ANA" })) }],
+  ["people", { people: ["ana@a.example", "ana@A.EXAMPLE"].map((slack) => ({ id: "ana", slack })) }],
+  ["people", { people: [{ id: "ana", slack: "ana@\u212Aite.example" }] }],
+  ["people", { people: [{ id: "ana", slack: "\u0430na@a.example" }] }],
+  ["people", { people: [{ id: "ana", slack: "ana@a.example,bob@a.example" }] }],
+  ["people", { people: [{ id: "ana", slack: "a b@a.example" }] }],
   ["apiUrl", { apiUrl: "http://169.254.169.254/" }],
 ])("a wrong %s is refused and not repeated", async (field, over) => {
   const refused = startSlack(over);

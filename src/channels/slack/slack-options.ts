@@ -6,10 +6,15 @@ const USER = /^[UW][A-Z0-9]{2,20}$/;
 const ROOM = /^[CG][A-Z0-9]{2,20}$/;
 const TEAM = /^T[A-Z0-9]{2,20}$/;
 const APP = /^A[A-Z0-9]{2,20}$/;
+// Other letters than these can look like them, or become them in lower case.
+const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/;
 
 /** A person in Slack. */
 export interface SlackPerson extends ChannelPerson {
-  /** Their member id, as in `U0123ABCD`. */
+  /**
+   * Their member id, as in `U0123ABCD`. Or an e-mail address: then the person is whichever full member of the workspace Slack has
+   * confirmed it for, when a card is sent and each time somebody decides.
+   */
   readonly slack: string;
 }
 
@@ -41,12 +46,31 @@ export function checkSettings(settings: SlackSettings): SlackSettings & { readon
   if (!APP.test(app)) throw invalid("app", "`app` must be the Slack app's id, as in A0123ABCD.");
   if (room !== undefined && !ROOM.test(room))
     throw invalid("room", "`room` must be a conversation's id, as in C0123ABCD.");
-  const ids = people.map(({ slack }) => slack);
-  const odd = people.find(({ slack, id }) => !USER.test(slack) || id === "");
+  return { ...settings, people: checkPeople(people), apiUrl: checkApi(settings.apiUrl ?? API) };
+}
+
+function checkPeople(people: readonly SlackPerson[]): readonly SlackPerson[] {
+  const odd = people.find(({ slack, id }) => !(USER.test(slack) || isAddress(slack)) || id === "");
   if (odd !== undefined)
-    throw invalid("people", `${odd.id || "A person"} needs an id and a Slack member id, as in U0123ABCD.`);
-  if (new Set(ids).size < ids.length) throw invalid("people", "Two people have the same Slack member id.");
-  return { ...settings, apiUrl: checkApi(settings.apiUrl ?? API) };
+    throw invalid(
+      "people",
+      `${odd.id || "A person"} needs an id and a Slack member id, as in U0123ABCD, or an e-mail address.`,
+    );
+  const checked = people.map((person) => ({ ...person, slack: spelled(person.slack) }));
+  if (new Set(checked.map(({ slack }) => slack)).size < checked.length)
+    throw invalid("people", "Two people have the same Slack member id or e-mail address.");
+  return checked;
+}
+
+/** Is the person named by an e-mail address? */
+export function isAddress(slack: string): boolean {
+  return ADDRESS.test(slack);
+}
+
+/** An address with its domain in lower case. Before the @, some servers tell upper from lower case: that stays. */
+export function spelled(address: string): string {
+  const at = address.lastIndexOf("@") + 1;
+  return at === 0 ? address : `${address.slice(0, at)}${address.slice(at).toLowerCase()}`;
 }
 
 // The token is sent there: only encrypted, or to this machine.

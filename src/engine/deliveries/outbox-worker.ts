@@ -12,6 +12,8 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
 // A busy ledger changes all the time; for this long after a poll, only free capacity triggers the next.
 const BREATH_MS = 25;
+// To read what another process is about to enqueue is work for nothing: meanwhile this one takes what is there.
+const FILLED_BY_ANOTHER_MS = 200;
 const STOP_GRACE_MS = 2_000;
 // While a recipient fails, one message is tried from time to time, more often than each message is retried.
 const PAUSE_SHARE = 10;
@@ -60,6 +62,8 @@ export class OutboxWorker {
   #hasNews = true;
   /** Something was sent since the last poll, and there is room for more. */
   #hasRoom = false;
+  /** Before this time another process fills the queue, as far as is known. */
+  #fillsAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
 
@@ -96,8 +100,7 @@ export class OutboxWorker {
         });
         const hasNews = this.#hasNews;
         this.#hasNews = false;
-        // Whether or not whoever fills it now goes on, all of it has to be there in the end.
-        if (hasNews && !(await this.#reader.enqueueNew())) this.#hasNews = true;
+        if (hasNews) await this.#fill();
         await this.#takeUp();
         sleepMs = this.#hasNews ? BREATH_MS : await this.#untilNext();
       } catch (error) {
@@ -111,6 +114,16 @@ export class OutboxWorker {
       this.#hasNews = true;
       const breathMs = BREATH_MS - (clock.monotonic() - lookedAt);
       if (breathMs > 0) await clock.sleepInBackground(breathMs, this.#stop.signal);
+    }
+  }
+
+  // Whether or not whoever fills it now goes on, all of it has to be there in the end.
+  async #fill(): Promise<void> {
+    const { clock } = this.#input;
+    if (clock.monotonic() < this.#fillsAt) this.#hasNews = true;
+    else if (!(await this.#reader.enqueueNew())) {
+      this.#hasNews = true;
+      this.#fillsAt = clock.monotonic() + FILLED_BY_ANOTHER_MS;
     }
   }
 

@@ -60,6 +60,27 @@ test("the official client takes the stand-in for Slack, with our cards", async (
   });
 });
 
+test("the official client finds people in the stand-in as it does in Slack", async () => {
+  const { slack, client } = await startSlack();
+  const { user } = await client.users.info({ user: "U0MEG" });
+  expect(user).toMatchObject({
+    id: "U0MEG",
+    team_id: WORKSPACE.team,
+    is_email_confirmed: true,
+    profile: { email: "meg@example.com" },
+  });
+  expect((await client.users.lookupByEmail({ email: "Meg@example.com" })).user).toEqual(user);
+  for (const missing of [
+    client.users.info({ user: "U0GONE" }),
+    client.users.lookupByEmail({ email: "gone@example.com" }),
+  ])
+    await expect(missing).rejects.toMatchObject({ code: ErrorCode.PlatformError });
+  slack.scopes = "chat:write";
+  await expect(client.users.info({ user: "U0MEG" })).rejects.toMatchObject({
+    data: { error: "missing_scope" },
+  });
+});
+
 test("the official server takes what the stand-in sends for Slack's, signature and all", async () => {
   const { slack, client } = await startSlack();
   await postCard(client);
@@ -69,8 +90,9 @@ test("the official server takes what the stand-in sends for Slack's, signature a
   const receiver = new HTTPReceiver({ signingSecret, port: 0 });
   const app = new App({ token, receiver, clientOptions: { slackApiUrl: slack.url } });
   const heard: unknown[] = [];
-  app.action("approve", async ({ ack, body, action }) => {
-    heard.push([body.user.id, "value" in action ? action.value : "", body.type]);
+  app.action("approve", async ({ ack, body, action, client: { users } }) => {
+    const { user } = await users.info({ user: body.user.id });
+    heard.push([body.user.id, user?.profile?.email, "value" in action ? action.value : "", body.type]);
     await ack();
   });
   app.view("reject", async ({ ack, body, view }) => {
@@ -94,7 +116,7 @@ test("the official server takes what the stand-in sends for Slack's, signature a
   expect(await send(signedRequest(press, { secret: "another secret" }))).toBe(401);
   expect(await send(signedRequest(press, { at: Date.now() - 400_000 }))).toBe(401);
   expect(heard).toEqual([
-    ["U0ANA", "one", "block_actions"],
+    ["U0ANA", "ana@example.com", "one", "block_actions"],
     ["U0BOB", "bound", "No."],
   ]);
 });

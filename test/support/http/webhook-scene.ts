@@ -7,7 +7,13 @@ import {
   type WebhookPerson,
 } from "../../../src/channels/webhook/index.ts";
 import { type App, createApp } from "../../../src/http/index.ts";
-import { type Approvers, createEngine, type Engine, type JsonObject } from "../../../src/index.ts";
+import {
+  type Approvers,
+  createEngine,
+  type Engine,
+  type JsonObject,
+  type Policy,
+} from "../../../src/index.ts";
 import type { Resources } from "../resources.ts";
 import { WebhookReceiver } from "./webhook-receiver.ts";
 
@@ -31,6 +37,14 @@ export interface Told {
   readonly answerTo?: string;
 }
 
+/** What is asked, and of whom: managers, unless something else is given. */
+export interface WebhookAsking {
+  readonly args?: JsonObject;
+  readonly hint?: string;
+  readonly approvers?: Approvers;
+  readonly schema?: JsonObject;
+}
+
 /** A ledger, a server and a webhook whose receiver may answer. */
 export interface WebhookScene {
   readonly engine: Engine;
@@ -42,7 +56,7 @@ export interface WebhookScene {
   /** The entries of a server that knows other people. */
   entriesFor(people: readonly WebhookPerson[]): Inbound;
   /** Asks, and gives the question as the receiver was told. */
-  ask(asking?: { readonly approvers?: Approvers; readonly schema?: JsonObject }): Promise<Told>;
+  ask(asking?: WebhookAsking): Promise<Told>;
   request(body: unknown, signing?: Signing): Request;
   send(body: unknown, signing?: Signing): Promise<{ readonly status: number; readonly json: JsonObject }>;
   status(id: string): Promise<string>;
@@ -56,11 +70,11 @@ export function answerOf({ id, answerTo }: Told, over: object = {}): object {
 
 export async function startWebhookScene(
   resources: Resources,
-  people: readonly WebhookPerson[] = PEOPLE,
+  { people = PEOPLE, policy }: { readonly people?: readonly WebhookPerson[]; readonly policy?: Policy } = {},
 ): Promise<WebhookScene> {
   const receiver = await new WebhookReceiver().listen();
   resources.add(() => receiver.close());
-  const engine = await createEngine({ ledger: "memory:" });
+  const engine = await createEngine({ ledger: "memory:", ...(policy === undefined ? {} : { policy }) });
   resources.add(() => engine.close());
   const [ownSecret, secret] = [newWebhookSecret(), newWebhookSecret()];
   const { ledger } = engine;
@@ -107,18 +121,20 @@ export async function startWebhookScene(
     ownSecret,
     request,
     entriesFor: (configured) => createInbound(engine, [channelFor(configured)]),
-    async ask({ approvers = { roles: ["manager"] }, schema } = {}) {
+    async ask({ approvers = { roles: ["manager"] }, schema, hint = "", args: given = { amount: 5 } } = {}) {
       count += 1;
       const options = {
         requireConfirmation: true,
-        approvers,
+        amendable: true as const,
+        confirmationHint: () => hint,
+        ...(policy === undefined ? { approvers } : {}),
         ...(schema === undefined ? {} : { confirmationPayload: schema }),
       };
       const pay = engine.gate(`pay${count}`, options, async (args: JsonObject, { toolConfirmation }) => {
         ran.push({ ...args, payload: toolConfirmation?.payload ?? null });
         return 1;
       });
-      const asked = await pay({ amount: 5 }, { key: `k${count}`, by: { id: "ana" } });
+      const asked = await pay(given, { key: `k${count}`, by: { id: "ana" } });
       if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
       const { id } = asked.confirmation;
       await receiver.until((received) => received.some(({ body }) => body.includes(id)));

@@ -124,6 +124,7 @@ export async function startSlackScene(
         `pay${asked}`,
         {
           requireConfirmation: true,
+          amendable: true,
           confirmationHint: () => hint,
           ...(schema === undefined ? {} : { confirmationPayload: schema }),
           ...(approvers === undefined ? {} : { approvers }),

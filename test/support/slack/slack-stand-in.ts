@@ -44,8 +44,12 @@ export class SlackStandIn extends LoopbackServer {
   readonly #messages: SlackMessage[] = [];
   #count = 0;
   play: RecipientPlay = { kind: "accept" };
+  /** What is played for single methods in place of that. */
+  readonly plays = new Map<string, RecipientPlay>();
   users: ReadonlySet<string> = new Set(["U0ANA", "U0BOB", "U0MEG"]);
-  scopes = "chat:write,im:write,im:history,channels:history";
+  /** What users.info says of somebody in place of what it says of a usual member. */
+  readonly oddities = new Map<string, Json>();
+  scopes = "chat:write,im:write,im:history,channels:history,users:read,users:read.email";
   tokens: ReadonlySet<string> = new Set([WORKSPACE.token]);
   /** Messages that are refused for good, by their text. */
   refuses: (text: string) => boolean = () => false;
@@ -67,7 +71,7 @@ export class SlackStandIn extends LoopbackServer {
   protected answerTo(request: IncomingMessage, bytes: Buffer, response: ServerResponse): void {
     const method = (request.url ?? "").replace("/api/", "");
     const args = readArgs(bytes.toString());
-    const { play } = this;
+    const play = this.plays.get(method) ?? this.play;
     if (play.kind === "fail") return void response.writeHead(500).end();
     if (play.kind === "busy")
       return void response.writeHead(429, { "retry-after": String(play.waitMs / 1_000) }).end();
@@ -119,9 +123,53 @@ export class SlackStandIn extends LoopbackServer {
         return this.#history(args, ({ ts, thread_ts }) => ts === args["ts"] || thread_ts === args["ts"]);
       case "views.open":
         return this.#openView(args);
+      case "users.info":
+        return this.#user(String(args["user"]), "user_not_found");
+      case "users.lookupByEmail":
+        return this.#user(this.#userWith(textOf(args["email"])), "users_not_found");
       default:
         return { ok: false, error: "unknown_method" };
     }
+  }
+
+  #user(id: string, missing: string): Json {
+    const scopes = this.scopes.split(",");
+    if (!scopes.includes("users:read")) return { ok: false, error: "missing_scope", needed: "users:read" };
+    if (!this.users.has(id)) return { ok: false, error: missing };
+    const user = this.member(id);
+    if (scopes.includes("users:read.email")) return { ok: true, user };
+    const { email: _email, ...profile } = user["profile"] as Json;
+    return { ok: true, user: { ...user, profile } };
+  }
+
+  /** Upper and lower case are one to Slack. */
+  #userWith(email: string): string {
+    const isTheirs = (id: string): boolean =>
+      textOf((this.member(id)["profile"] as Json)["email"]).toLowerCase() === email.toLowerCase();
+    return [...this.users].find(isTheirs) ?? "";
+  }
+
+  /** A member, as Slack's reference shows one. */
+  member(id: string): Json {
+    const name = id.replace(/^U0/, "").toLowerCase();
+    return {
+      id,
+      team_id: WORKSPACE.team,
+      name,
+      deleted: false,
+      real_name: name,
+      profile: { real_name: name, display_name: name, email: `${name}@example.com`, team: WORKSPACE.team },
+      is_admin: false,
+      is_owner: false,
+      is_primary_owner: false,
+      is_restricted: false,
+      is_ultra_restricted: false,
+      is_bot: false,
+      is_app_user: false,
+      updated: 1_502_138_686,
+      is_email_confirmed: true,
+      ...this.oddities.get(id),
+    };
   }
 
   #open({ users }: Json): Json {
