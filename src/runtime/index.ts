@@ -21,9 +21,12 @@ export {
   SequentialAgent,
 } from "./agents/index.ts";
 export {
+  callIdsIn,
+  hideSecrets,
   isNested,
   isVisible,
   redactCalls,
+  secretsIn,
   type Session,
   type Sessions,
   type Turn,
