@@ -8,5 +8,7 @@ const SOURCE = readFileSync(new URL("forced-colour-faults.mjs", import.meta.url)
 
 /** What cannot be seen on the page where colours are forced, a line each; empty when everything can. */
 export async function forcedColourFaults(page: Page): Promise<readonly string[]> {
+  // The focus shows to those who use keys.
+  await page.keyboard.press("Shift");
   return page.evaluate(`(() => { ${SOURCE}; return forcedColourFaults(); })()`);
 }
