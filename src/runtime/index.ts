@@ -24,11 +24,12 @@ export {
   callIdsIn,
   hideSecrets,
   isNested,
+  isolatedBranch,
   isVisible,
   redactCalls,
-  secretsIn,
   type Session,
   type Sessions,
+  secretsIn,
   type Turn,
   type UnknownCall,
 } from "./history/index.ts";

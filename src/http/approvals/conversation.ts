@@ -1,6 +1,13 @@
 import type { CallRecord, FrameRecord, Ledger } from "../../engine/index.ts";
 import type { Imported, StoredEvent } from "../../protocol/index.ts";
-import { callIdsIn, hideSecrets, isVisible, secretsIn } from "../../runtime/index.ts";
+import {
+  callIdsIn,
+  hideSecrets,
+  isNested,
+  isolatedBranch,
+  isVisible,
+  secretsIn,
+} from "../../runtime/index.ts";
 
 const LOOK_BACK = 400;
 const LOOK_BACK_BYTES = 2_000_000;
@@ -37,8 +44,8 @@ export async function conversationBefore(
     .map((event) => ({ event, text: textOf(event) }))
     .filter(({ text }) => text !== "")
     .slice(-MOST_MESSAGES)
-    .map(({ event: { author, timestamp, imported }, text }) => ({
-      author,
+    .map(({ event, event: { timestamp, imported }, text }) => ({
+      author: speakerOf(event, events),
       at: new Date(timestamp).toISOString(),
       text: hideSecrets(text, secrets, LONGEST_TEXT),
       ...(imported === undefined ? {} : { imported }),
@@ -50,6 +57,16 @@ function leadsTo(event: StoredEvent, here = ""): boolean {
   const { branch, partial } = event;
   if (partial === true) return false;
   return branch === undefined || here.startsWith(`${branch}.`) || isVisible(event, here);
+}
+
+/** Who said it. What an agent asks of another one is told to that as its user's words: no person said it. */
+function speakerOf(event: StoredEvent, events: readonly StoredEvent[]): string {
+  const { author, branch } = event;
+  if (author !== "user" || !isNested(event)) return author;
+  const caller = events.find(
+    (other) => other.imported === undefined && callIdsIn(other).some((id) => isolatedBranch(id) === branch),
+  );
+  return caller?.author ?? "another agent";
 }
 
 // Only a model of ours may mark text as a thought. Otherwise text from others could be hidden from the approver.
