@@ -38,7 +38,8 @@ function withoutFocus(elements) {
     if (document.activeElement !== control) return [];
     return edgesOf(control).outline > 0 ? [] : [`the focus cannot be seen: ${named(control)}`];
   });
-  if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+  document.activeElement?.blur();
+  before?.focus({ preventScroll: true });
   return faults;
 }
 
