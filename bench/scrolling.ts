@@ -3,7 +3,7 @@ import type { CDPSession, Page } from "playwright-core";
 import { median } from "./statistics.ts";
 
 const FRAMES = 240;
-const ROUNDS = 5;
+const ROUNDS = 3;
 /** A frame is late if the one before was shown for longer than this: it missed the next of 60 a second. */
 const LATE_MS = 25;
 const FRAME_MS = 1000 / 60;
