@@ -89,12 +89,12 @@ async function pass(
   client: CDPSession,
   { selector, step }: { readonly selector: string; readonly step: number },
 ): Promise<Pass> {
-  const before = await cpuMs(client);
+  const before = await cpuUsed(client);
   const late = await page.evaluate<number>(SCROLL(selector, step));
-  return { cpuMs: ((await cpuMs(client)) - before) / FRAMES, late: (late / FRAMES) * 100 };
+  return { cpuMs: ((await cpuUsed(client)) - before) / FRAMES, late: (late / FRAMES) * 100 };
 }
 
-async function cpuMs(client: CDPSession): Promise<number> {
+async function cpuUsed(client: CDPSession): Promise<number> {
   const { metrics } = await client.send("Performance.getMetrics");
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0) * 1000;
 }

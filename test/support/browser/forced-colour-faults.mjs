@@ -2,13 +2,14 @@
 
 /** States that are shown by more than their colour. */
 const STATES = [
-  ["aria-current", (value) => value !== "false"],
-  ["aria-selected", (value) => value === "true"],
-  ["aria-pressed", (value) => value === "true"],
-  ["aria-sort", (value) => value !== "none"],
-  ["aria-invalid", (value) => value === "true"],
-  ["aria-disabled", (value) => value === "true"],
+  "aria-current",
+  "aria-selected",
+  "aria-pressed",
+  "aria-sort",
+  "aria-invalid",
+  "aria-disabled",
 ];
+const OFF = new Set([null, "false", "none"]);
 
 /**
  * What cannot be seen where the reader's own few colours replace the page's, a line each: where the focus is, and which
@@ -44,8 +45,8 @@ function withoutFocus(elements) {
 }
 
 function colourAlone(elements) {
-  return STATES.flatMap(([attribute, isOn]) => {
-    const has = (element) => element.hasAttribute(attribute) && isOn(element.getAttribute(attribute));
+  return STATES.flatMap((attribute) => {
+    const has = (element) => !OFF.has(element.getAttribute(attribute));
     return elements.filter(has).flatMap((one) => {
       const [kind = ""] = one.classList;
       // Of the same kind, and not in that state. Where there is none, there is nothing to tell it from.
