@@ -10,6 +10,7 @@ export interface SessionsClient {
     owner: SessionOwner & { readonly id?: string; readonly state?: JsonObject },
     options?: CallOptions,
   ): Promise<Session>;
+  /** Without events. Those that changed last have a title. */
   list(owner: SessionOwner, options?: CallOptions): Promise<readonly Session[]>;
   get(owner: SessionOwner & { readonly id: string }, options?: CallOptions): Promise<Session>;
   delete(owner: SessionOwner & { readonly id: string }, options?: CallOptions): Promise<void>;
@@ -26,7 +27,7 @@ export function sessionsClient(transport: Transport): SessionsClient {
         body: state === undefined ? {} : { state },
         signal,
       }),
-    list: (owner, { signal } = {}) => transport.json({ path: pathOf(owner), signal }),
+    list: (owner, { signal } = {}) => transport.json({ path: `${pathOf(owner)}?titles=true`, signal }),
     get: ({ id, ...owner }, { signal } = {}) =>
       transport.json({ path: `${pathOf(owner)}/${encodeURIComponent(id)}`, signal }),
     delete: async ({ id, ...owner }, { signal } = {}) => {

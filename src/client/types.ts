@@ -276,6 +276,8 @@ export interface Session {
   readonly state: JsonObject;
   readonly events: readonly Event[];
   readonly lastUpdateTime: number;
+  /** The first words that the user said in it; only in a list. */
+  readonly title?: string;
 }
 
 /** Whose session, in which app. */

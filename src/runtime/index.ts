@@ -21,11 +21,15 @@ export {
   SequentialAgent,
 } from "./agents/index.ts";
 export {
+  callIdsIn,
+  hideSecrets,
   isNested,
+  isolatedBranch,
   isVisible,
   redactCalls,
   type Session,
   type Sessions,
+  secretsIn,
   type Turn,
   type UnknownCall,
 } from "./history/index.ts";

@@ -256,6 +256,34 @@ test("somebody who may act for others stays with them from session to session", 
   await server.runner.send("second", { user: "ana", session: "two" });
   const { page, bubbles } = await openChat(server, { token, path: "#/chat/office/one?user=ana" });
   await expect.poll(bubbles).toContain("first");
-  await page.locator(".sessions").getByText("two").click();
+  await page.locator(".sessions").getByText("second").click();
   await expect.poll(bubbles).toContain("second");
+});
+
+test("sessions are called by their first words, also those that this browser has never opened", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const model: Model = {
+    name: "slow",
+    async *generate({ contents }) {
+      yield { parts: [{ text: "Once " }], partial: true };
+      if (contents.at(-1)?.parts[0]?.text?.startsWith("Tell") === true) await goOn.promise;
+      yield { parts: [{ text: "Once." }] };
+    },
+  };
+  const server = await startInboxServer(resources, { model });
+  await server.runner.send("Where is <b>my</b> order?", { user: "user", session: "one" });
+  await server.runner.sessionService.createSession({ userId: "user", sessionId: "nothing-said" });
+  const { page, say } = await openChat(server);
+  const titles = page.locator(".sessions a > .words");
+  await expect.poll(() => titles.allInnerTexts()).toHaveLength(3);
+  await say(`Tell me about ${"very ".repeat(40)}old ships`);
+  // Before it is answered.
+  await expect.poll(() => titles.first().innerText()).toMatch(/^Tell me about very [a-z ]+…$/);
+  goOn.resolve();
+  expect((await titles.allInnerTexts()).slice(1)).toEqual(["nothing-said", "Where is <b>my</b> order?"]);
+  await server.runner.sessionService.deleteSession({ userId: "user", sessionId: "one" });
+  await page.reload();
+  await expect.poll(() => titles.count()).toBe(2);
+  expect(await page.content()).not.toContain("order?");
+  expect(await page.evaluate("JSON.stringify({ ...localStorage })")).not.toContain("order?");
 });

@@ -10,6 +10,21 @@ import { useResources } from "../support/resources.ts";
 const resources = useResources();
 const newPage = useBrowser();
 
+test("the head says what the requester asked for, in their words and not in an agent's", async () => {
+  const server = await startInboxServer(resources);
+  server.teach("I want two stands", { name: "order", args: { item: "Laptop stand", quantity: 40 } });
+  server.teach("Let the clerk file it", { name: "clerk", args: { request: "the boss agreed" } });
+  const first = (await server.runner.send("I want two stands", { user: "ana" })).pending[0]?.id ?? "";
+  const second = (await server.runner.send("Let the clerk file it", { user: "ana" })).pending[0]?.id ?? "";
+  const { open, card } = await openInbox(resources, { newPage, url: server.url });
+  const asked = card.locator(".card-head .card-asked");
+  await open(first);
+  await expect.poll(() => asked.innerText()).toBe("In their words: “I want two stands”");
+  await open(second);
+  await expect.poll(() => asked.innerText()).toBe("In their words: “Let the clerk file it”");
+  await card.locator(".talk li", { hasText: "assistant" }).getByText("the boss agreed").waitFor();
+});
+
 const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const MAIL = { name: "send_email", args: { to: "finance@corp.example" } };
 
@@ -29,9 +44,11 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   await (await inboxServer.runner.approve(earlier, { by: { id: "grace" } })).finished;
   const [id = ""] = await inboxServer.ask("ana", LUNCH, MAIL);
   const { card } = await openOne(inboxServer, id);
-  expect(await card.locator(".card-head").innerText()).toMatch(
-    /left\s+reimburse\s+Pay out 2500 EUR for "lunch"\?\s+Text from the tool’s author\s+A\s+ana through assistant.*\s+Needs approval: the tool requires confirmation/,
-  );
+  await expect
+    .poll(() => card.locator(".card-head").innerText())
+    .toMatch(
+      /left\s+reimburse\s+Pay out 2500 EUR for "lunch"\?\s+Text from the tool’s author\s+A\s+ana through assistant.*\s+In their words: “\[.*\]”\s+Needs approval: the tool requires confirmation/,
+    );
   expect(await card.locator(".voice-author").innerText()).toContain(`Pay out 2500 EUR for "lunch"?`);
   expect(await card.locator(".voice-model").innerText()).toMatch(/written by the model.*2500.*lunch/s);
   const happens = await card.getByRole("region", { name: "What happens" }).innerText();

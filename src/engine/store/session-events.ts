@@ -3,7 +3,7 @@ import { eventsOf } from "../journal/index.ts";
 import type { EventRange, LogRow } from "../ledger/index.ts";
 import type { LoadedDocument, LogRange, Store } from "./store.ts";
 
-const PAGE: Pick<LogRange, "limit" | "bytes"> = { limit: 200, bytes: 4_000_000 };
+const PAGE = { limit: 200, bytes: 4_000_000 };
 
 /** A session's events from the first on. */
 export async function readFirstEvents(
@@ -12,7 +12,9 @@ export async function readFirstEvents(
   { limit = Number.MAX_SAFE_INTEGER, bytes }: EventRange,
 ): Promise<readonly StoredEvent[]> {
   const enough = (found: readonly StoredEvent[]): boolean => found.length >= limit || isCut(found, bytes);
-  return within((await readBehind(store, key, { row: 0, first: 0, enough })).slice(0, limit), bytes);
+  // Whoever wants few events does not have many lines read for them.
+  const page = { limit: Math.min(PAGE.limit, limit), bytes: Math.min(PAGE.bytes, bytes ?? PAGE.bytes) };
+  return within((await readBehind(store, key, { row: 0, first: 0, enough, page })).slice(0, limit), bytes);
 }
 
 /** A session's events, in order: those after a place, or the newest ones. */
@@ -38,17 +40,18 @@ interface Behind {
   readonly row: number;
   readonly first: number;
   readonly enough: (found: readonly StoredEvent[]) => boolean;
+  readonly page?: Pick<LogRange, "limit" | "bytes">;
 }
 
 /** The events behind a place, until there are enough. */
 async function readBehind(
   store: Store,
   key: string,
-  { row, first, enough }: Behind,
+  { row, first, enough, page = PAGE }: Behind,
 ): Promise<readonly StoredEvent[]> {
   const found: StoredEvent[] = [];
   for (let n = row; !enough(found); ) {
-    const rows = await store.log({ session: key, after: n, ...PAGE });
+    const rows = await store.log({ session: key, after: n, ...page });
     for (const each of rows) found.push(...eventsBehind(each, first));
     // A page is short where lines are long.
     const newest = rows.at(-1);

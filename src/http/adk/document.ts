@@ -11,6 +11,7 @@ export interface AdkRoute {
   readonly path: string;
   readonly summary: string;
   readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   /** May the request come without a body? */
   readonly bodyOptional?: boolean;
@@ -42,6 +43,7 @@ function toRouteConfig({ answer, ...route }: AdkRoute): RouteConfig {
     tags: ["ADK"],
     request: {
       ...(route.params === undefined ? {} : { params: route.params }),
+      ...(route.query === undefined ? {} : { query: route.query }),
       ...(route.body === undefined ? {} : { body: bodyOf(route.body, route.bodyOptional !== true) }),
     },
     ...(route.keyed === true ? { parameters: [IDEMPOTENCY_KEY] } : {}),

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent, Runner } from "../../index.ts";
 import { scripted } from "../../models/scripted/index.ts";
+import { createApp } from "../app.ts";
 import { Site } from "../site.ts";
 import { adkRoutes } from "./routes.ts";
 
@@ -37,6 +38,7 @@ test("bodies and answers are described by named schemas", () => {
   expect(Object.keys(document.components?.schemas ?? {}).toSorted()).toEqual([
     "AdkError",
     "AdkEvent",
+    "AdkListedSession",
     "AdkNewSession",
     "AdkReasoningEngineQuery",
     "AdkRun",
@@ -46,4 +48,16 @@ test("bodies and answers are described by named schemas", () => {
   expect(document.paths?.["/run"]?.post?.parameters).toMatchObject([
     { name: "Idempotency-Key", in: "header" },
   ]);
+});
+
+test("sessions have titles only for who asks for them: clients of the ADK refuse members that they do not know", async () => {
+  const app = createApp({ apps: { desk: runner } });
+  await runner.send("When is lunch?", { user: "user", session: "s1" });
+  const list = async (query: string): Promise<readonly object[]> =>
+    (
+      await app.fetch(new Request(`http://localhost/apps/desk/users/user/sessions${query}`))
+    ).json() as Promise<readonly object[]>;
+  const members = ["appName", "events", "id", "lastUpdateTime", "state", "userId"];
+  expect((await list("")).map((session) => Object.keys(session).toSorted())).toEqual([members]);
+  expect(await list("?titles=true")).toMatchObject([{ id: "s1", title: "When is lunch?" }]);
 });

@@ -31,16 +31,31 @@ export const eventSchema: z.ZodType = z
   })
   .openapi("AdkEvent");
 
-export const sessionSchema: z.ZodType = z
-  .object({
-    id: z.string(),
-    appName: z.string(),
-    userId: z.string(),
-    state: object,
-    events: z.array(eventSchema),
-    lastUpdateTime: z.number().describe("Seconds since the epoch."),
+const session = z.object({
+  id: z.string(),
+  appName: z.string(),
+  userId: z.string(),
+  state: object,
+  events: z.array(eventSchema),
+  lastUpdateTime: z.number().describe("Seconds since the epoch."),
+});
+
+export const sessionSchema: z.ZodType = session.openapi("AdkSession");
+
+export const listQuery: z.ZodObject<{
+  readonly titles: z.ZodOptional<z.ZodEnum<{ readonly true: "true" }>>;
+}> = z.object({
+  titles: z
+    .enum(["true"])
+    .optional()
+    .describe("Also the titles of the 100 sessions that changed last. The ADK has none."),
+});
+
+export const listedSessionSchema: z.ZodType = session
+  .extend({
+    title: z.string().optional().describe("The first words that the user said in it, without secrets."),
   })
-  .openapi("AdkSession");
+  .openapi("AdkListedSession");
 
 export const errorSchema: z.ZodType = z
   .looseObject({

@@ -12,13 +12,23 @@ import { checkAppState } from "./app-state.ts";
 import { type AdkRoute, serveAdk } from "./document.ts";
 import { noSession } from "./errors.ts";
 import { readBody, readOptionalBody } from "./read-body.ts";
-import { newSessionSchema, sessionChangeSchema, sessionPath, sessionSchema, userPath } from "./schemas.ts";
+import {
+  listedSessionSchema,
+  listQuery,
+  newSessionSchema,
+  sessionChangeSchema,
+  sessionPath,
+  sessionSchema,
+  userPath,
+} from "./schemas.ts";
 import { toAdkSession } from "./wire.ts";
 
 const SESSIONS = "/apps/{app}/users/{user}/sessions";
 const SESSION = `${SESSIONS}/{session}`;
 /** The most that the states in a list may take. The ADK's list has no pages. */
 const LISTED_STATE_BYTES = 4_000_000;
+/** Of how many sessions a list has the titles, if it is asked for them. */
+const LISTED_TITLES = 100;
 
 /** The ADK's session routes. */
 export function serveSessions(routes: OpenAPIHono<HttpEnv>, site: Site): void {
@@ -49,8 +59,9 @@ const SESSION_ROUTES: readonly (readonly [AdkRoute, Handler])[] = [
       method: "get",
       path: SESSIONS,
       params: userPath,
+      query: listQuery,
       summary: "A user's sessions, without their events; with the states of the newest, up to 4 MB.",
-      answer: { schema: z.array(sessionSchema) },
+      answer: { schema: z.array(listedSessionSchema) },
     },
     listSessions,
   ],
@@ -139,7 +150,12 @@ async function listSessions(site: Site, context: Context<HttpEnv>): Promise<Resp
   actingFor(context.get("principal"), user);
   if (!site.appNames.includes(app)) return context.json([]);
   const { sessionService } = site.runner(app);
-  const sessions = await sessionService.listSessions({ userId: user, stateBytes: LISTED_STATE_BYTES });
+  const sessions = await sessionService.listSessions({
+    userId: user,
+    stateBytes: LISTED_STATE_BYTES,
+    // Clients of the ADK refuse members that they do not know.
+    titles: context.req.query("titles") === "true" ? LISTED_TITLES : 0,
+  });
   return context.json(sessions.map(toAdkSession));
 }
 

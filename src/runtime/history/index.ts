@@ -5,10 +5,12 @@
  * except sessions that a client creates or imports.
  */
 
+export { hideSecrets } from "./hide-secrets.ts";
 export { isNested, isolatedBranch, isVisible } from "./history.ts";
 export { refuseCalls } from "./imported.ts";
 export { buildPrompt, deniedCalls, type Prompt } from "./prompt.ts";
 export { redactCalls } from "./redact-calls.ts";
+export { callIdsIn, secretsIn } from "./secrets-in.ts";
 export { SessionNames } from "./session-names.ts";
 export { type Session, Sessions } from "./sessions.ts";
 export { spokenText, type Turn, toTurn, type UnknownCall } from "./turn.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { call, play, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { Agent, tool } from "../../index.ts";
+import { scripted } from "../../models/scripted/index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
@@ -66,6 +67,35 @@ describe("the session service", () => {
     const listed = await runner.sessionService.listSessions({ userId: "ana" });
     expect(listed.map(({ id }) => id).toSorted()).toEqual(["s1", "s2"]);
     expect(listed.every(({ events }) => events.length === 0)).toBe(true);
+  });
+
+  test("titles the sessions that changed last by their first words, without secrets, until they are erased", async () => {
+    const pay = tool({
+      name: "pay",
+      description: "",
+      parameters: { type: "object", properties: { pin: { type: "string" } } },
+      secrets: ["/pin"],
+      requireConfirmation: true,
+      execute: () => "paid",
+    });
+    const model = scripted(({ contents }) => {
+      const said = contents.at(-1)?.parts[0];
+      return said?.text?.includes("8812") === true ? [call("pay", { pin: "8812" }, "c1")] : "Yes.";
+    });
+    const runner = makeRunner({ app: "bank", agent: new Agent({ name: "a", model, tools: [pay] }) });
+    const titles = async (most: number): Promise<readonly (string | undefined)[]> =>
+      (await runner.sessionService.listSessions({ userId: "ana", titles: most })).map(({ title }) => title);
+    await runner.sessionService.createSession({ userId: "ana", sessionId: "empty" });
+    await runner.send("  What is\n\tdue?  ", { ...ana, session: "s1" });
+    await runner.send("And later?", { ...ana, session: "s1" });
+    await runner.send("Pay with 8812", { ...ana, session: "s2" });
+    await runner.send("😀".repeat(81), { ...ana, session: "s3" });
+    const all = [undefined, "What is due?", "Pay with [redacted]", `${"😀".repeat(80)}…`];
+    expect(await titles(9)).toEqual(all);
+    expect(await titles(0)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(await titles(1)).toEqual([undefined, undefined, undefined, all[3]]);
+    await runner.sessionService.deleteSession({ userId: "ana", sessionId: "s1" });
+    expect(await titles(9)).toEqual([undefined, all[2], all[3]]);
   });
 
   test.each([

@@ -13,6 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { toImported } from "./imported.ts";
+import { sessionTitle } from "./session-title.ts";
 
 /** A session as the ADK's clients know it. */
 export interface Session {
@@ -23,6 +24,8 @@ export interface Session {
   readonly events: readonly Event[];
   /** Milliseconds since the epoch. */
   readonly lastUpdateTime: number;
+  /** The first words that the user said in it; only in a list that was asked for titles. */
+  readonly title?: string;
 }
 
 interface Owned {
@@ -107,24 +110,28 @@ export class Sessions {
 
   /**
    * A user's sessions, without their events, in the order in which they were created. With `stateBytes`, the states of
-   * the newest sessions up to that size together; those of the others are empty.
+   * the newest sessions up to that size together; those of the others are empty. With `titles`, the titles of as many
+   * sessions: those that changed last.
    */
   async listSessions({
     appName,
     userId,
     stateBytes = Number.POSITIVE_INFINITY,
-  }: Owned & { readonly stateBytes?: number }): Promise<readonly Session[]> {
+    titles = 0,
+  }: Owned & { readonly stateBytes?: number; readonly titles?: number }): Promise<readonly Session[]> {
     const run = await this.#of({ appName });
     const { ledger } = run.engine;
-    const found: Pick<SessionRecord, "key" | "id" | "updatedAt">[] = [];
+    const found: Listed[] = [];
     const all = eachOf((page) => ledger.sessions({ app: run.app, user: userId }, page));
     for await (const { key, id, updatedAt } of all) found.push({ key, id, updatedAt });
+    const titled = await titlesOf(ledger, found, titles);
     const sessions: Session[] = [];
     let left = stateBytes;
     // Keys begin with the time at which they were made.
     for (const { key, id, updatedAt } of found.toSorted((one, other) => (one.key > other.key ? -1 : 1))) {
       const state = left > 0 ? await ledger.state(key) : {};
       left -= Buffer.byteLength(JSON.stringify(state));
+      const title = titled.get(key);
       sessions.push({
         id,
         appName: run.app,
@@ -132,6 +139,7 @@ export class Sessions {
         state: left >= 0 ? state : {},
         events: [],
         lastUpdateTime: updatedAt,
+        ...(title === undefined ? {} : { title }),
       });
     }
     return sessions.reverse();
@@ -165,3 +173,26 @@ export class Sessions {
     throw new CountersignError("unknown-app", `This Runner serves ${run.app}, not ${appName}.`);
   }
 }
+
+type Listed = Pick<SessionRecord, "key" | "id" | "updatedAt">;
+
+/** The titles of the sessions that changed last, by key. */
+async function titlesOf(
+  ledger: RunContext["engine"]["ledger"],
+  sessions: readonly Listed[],
+  most: number,
+): Promise<ReadonlyMap<string, string>> {
+  const latest = sessions.toSorted((one, other) => other.updatedAt - one.updatedAt).slice(0, most);
+  const titles = new Map<string, string>();
+  for (let start = 0; start < latest.length; start += TITLES_AT_ONCE) {
+    const some = latest.slice(start, start + TITLES_AT_ONCE);
+    const found = await Promise.all(some.map(({ key }) => sessionTitle(ledger, key)));
+    for (const [index, { key }] of some.entries()) {
+      const title = found[index];
+      if (title !== undefined) titles.set(key, title);
+    }
+  }
+  return titles;
+}
+
+const TITLES_AT_ONCE = 10;

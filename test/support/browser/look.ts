@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { ROOT } from "../../../scripts/command.ts";
 import { axeFaults } from "./axe.ts";
+import { forcedColourFaults } from "./forced-colours.ts";
 import { layoutFaults } from "./layout.ts";
 
 /** The widths at which every screen is looked at. */
@@ -30,7 +31,7 @@ export interface Looking {
 }
 
 /**
- * Looks at a page as it is, at each width and in both colour schemes: seen by axe, and measured. What lies where is the
+ * Looks at a page as it is, at each width and in both colour schemes, and at the widest with forced colours: seen by axe, and measured. What lies where is the
  * same in both schemes, and what has which colour at all widths. PICTURES names a folder that gets a picture of each.
  */
 export async function lookAt(
@@ -53,8 +54,18 @@ export async function lookAt(
       faults.push(...found.map((fault) => `${name}: ${fault}`));
       await keepPicture(page, name, kept[name]);
     }
+    if (size === sizes.at(-1)) faults.push(...(await lookInForcedColours(page, `${state}-${size}-forced`)));
   }
   return faults;
+}
+
+/** As somebody sees it whose system replaces all colours by a few of theirs. */
+async function lookInForcedColours(page: Page, name: string): Promise<readonly string[]> {
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
+  const found = [...(await axeFaults(page)), ...(await forcedColourFaults(page))];
+  await keepPicture(page, name, undefined);
+  await page.emulateMedia({ forcedColors: "none" });
+  return found.map((fault) => `${name}: ${fault}`);
 }
 
 /** In which scheme axe looks at this width, if at all: light at the narrowest, dark at the widest. */

@@ -1,12 +1,11 @@
 import "../features/chat/chat.css";
 import "../features/confirmation/card/card.css";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { ask, client } from "../api/client.ts";
 import type { Confirmation, Status } from "../api/types.ts";
 import { Composer } from "../features/chat/composer.tsx";
 import { Conversation } from "../features/chat/conversation.tsx";
 import { SessionList } from "../features/chat/session-list.tsx";
-import { nameSession } from "../features/chat/session-titles.ts";
 import { isAtWork, toTalk } from "../features/chat/talk.ts";
 import { type SessionName, useSession } from "../features/chat/use-session.ts";
 import { board } from "../features/inbox/board.ts";
@@ -104,11 +103,9 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
     isAwaited: asked.some(({ status }) => AWAITED.has(status)),
   });
   const items = useMemo(() => toTalk(session.events), [session.events]);
-  const first = items.find((item) => item.kind === "text" && item.from === "user");
-  const firstWords = first?.kind === "text" ? first.text : "";
-  useEffect(() => nameSession(id, firstWords), [id, firstWords]);
   const say = async (text: string): Promise<boolean> => {
-    const isTaken = await session.send(text);
+    // The server has the message with the first event: the list shows it then, and in its place once all is said.
+    const isTaken = await session.send(text, onSaid);
     onSaid();
     return isTaken;
   };

@@ -1,10 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { ask, client } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
-import { useStore } from "../../ui/store.ts";
 import { Ago } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
-import { titles } from "./session-titles.ts";
 
 export interface SessionListProps {
   readonly app: string;
@@ -15,10 +13,12 @@ export interface SessionListProps {
   readonly addressOf: (id: string) => string;
 }
 
+/** Longer than those that the server makes. */
+const LONGEST_TITLE = 120;
+
 /** One's sessions with an app, the latest first. */
 export function SessionList({ app, user, open, pulse, addressOf }: SessionListProps): ReactNode {
   const [sessions, setSessions] = useState<readonly Session[]>([]);
-  const called = useStore(titles);
   useEffect(() => {
     ask(client.sessions.list({ app, user })).then(
       (found) => found.ok && setSessions(found.value.toSorted((a, b) => b.lastUpdateTime - a.lastUpdateTime)),
@@ -27,10 +27,10 @@ export function SessionList({ app, user, open, pulse, addressOf }: SessionListPr
   }, [app, user, open, pulse]);
   return (
     <ul className="sessions">
-      {sessions.map(({ id, lastUpdateTime }) => (
+      {sessions.map(({ id, title = id, lastUpdateTime }) => (
         <li key={id}>
           <a href={addressOf(id)} aria-current={id === open ? "page" : undefined}>
-            <Words text={called[id] ?? id} maxLength={80} />
+            <Words text={title} maxLength={LONGEST_TITLE} />
             <span className="small muted">
               <Ago at={new Date(lastUpdateTime * 1000).toISOString()} />
             </span>

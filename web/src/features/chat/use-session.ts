@@ -27,8 +27,8 @@ export interface ChatSession {
   readonly isSending: boolean;
   readonly isLoaded: boolean;
   readonly problem?: Problem;
-  /** Gives whether the message has arrived; never rejects. */
-  readonly send: (text: string) => Promise<boolean>;
+  /** Gives whether the message has arrived, which it tells as soon as that is known; never rejects. */
+  readonly send: (text: string, onTaken: () => void) => Promise<boolean>;
 }
 
 const FIRST_LOOK_MS = 300;
@@ -64,7 +64,7 @@ export function useSession(name: SessionName, told: Told): ChatSession {
     setEvents,
   });
 
-  const send = async (text: string): Promise<boolean> => {
+  const send = async (text: string, onTaken: () => void): Promise<boolean> => {
     if (isSending) return false;
     setSending(true);
     setProblem(undefined);
@@ -76,6 +76,7 @@ export function useSession(name: SessionName, told: Told): ChatSession {
       );
       setEvents((known) => [...known, spoken(text)]);
       for await (const event of message) {
+        if (!isTaken) onTaken();
         isTaken = true;
         if (isGone.current) return true;
         if (event.partial === true) setPartial((before) => before + textIn(event));

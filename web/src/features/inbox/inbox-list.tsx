@@ -5,7 +5,10 @@ import { held, heldFor } from "../confirmation/decide/held.ts";
 import { InboxRow, ROW_HEIGHT } from "./inbox-row.tsx";
 import { step } from "./triage.ts";
 
-const OVERSCAN = 6;
+/** Rows beyond each end of what is in view. */
+const OVERSCAN = 4;
+/** Rows come and go so many at a time: most frames of a scroll then draw nothing anew. */
+const AT_ONCE = 4;
 
 export interface InboxListProps {
   readonly rows: readonly Confirmation[];
@@ -20,7 +23,11 @@ export interface InboxListProps {
 export function InboxList({ rows, openId, picked, onPick, onBusy }: InboxListProps): ReactNode {
   const acts = useStore(held);
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 800 });
+  const [drawn, setDrawn] = useState<Range>({ first: 0, last: 20 });
+  const draw = (element: HTMLElement): void => {
+    const next = rangeIn(element);
+    setDrawn((now) => (now.first === next.first && now.last === next.last ? now : next));
+  };
   const inside = useRef({ pointer: false, focus: false });
   const mark = (change: Partial<typeof inside.current>): void => {
     inside.current = { ...inside.current, ...change };
@@ -29,22 +36,16 @@ export function InboxList({ rows, openId, picked, onPick, onBusy }: InboxListPro
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return undefined;
-    const measure = new ResizeObserver(() =>
-      setView({ top: element.scrollTop, height: element.clientHeight }),
-    );
+    const measure = new ResizeObserver(() => draw(element));
     measure.observe(element);
     return () => measure.disconnect();
   }, []);
   useKeepInView(scroller, rows, openId);
-  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - OVERSCAN);
-  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW_HEIGHT) + OVERSCAN);
   return (
     <div
       className="list-scroll"
       ref={scroller}
-      onScroll={({ currentTarget }) =>
-        setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })
-      }
+      onScroll={({ currentTarget }) => draw(currentTarget)}
       onKeyDown={(event) => {
         const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : undefined;
         if (by === undefined) return;
@@ -59,11 +60,11 @@ export function InboxList({ rows, openId, picked, onPick, onBusy }: InboxListPro
       }
     >
       <ol className="list" aria-label="Waiting confirmations" style={{ height: rows.length * ROW_HEIGHT }}>
-        {rows.slice(first, last).map((confirmation, index) => (
+        {rows.slice(drawn.first, drawn.last).map((confirmation, index) => (
           <InboxRow
             key={confirmation.id}
             confirmation={confirmation}
-            position={first + index}
+            position={drawn.first + index}
             count={rows.length}
             isOpen={confirmation.id === openId}
             isPicked={picked.has(confirmation.id)}
@@ -74,6 +75,17 @@ export function InboxList({ rows, openId, picked, onPick, onBusy }: InboxListPro
       </ol>
     </div>
   );
+}
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+function rangeIn({ scrollTop, clientHeight }: HTMLElement): Range {
+  const top = Math.floor(scrollTop / ROW_HEIGHT / AT_ONCE) * AT_ONCE;
+  const bottom = Math.ceil((scrollTop + clientHeight) / ROW_HEIGHT / AT_ONCE) * AT_ONCE;
+  return { first: Math.max(0, top - OVERSCAN), last: bottom + OVERSCAN };
 }
 
 /** Scrolls the opened row into view when it is opened, and only then. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import type { Confirmation } from "../../../api/types.ts";
+import type { Problem } from "../../../api/client.ts";
+import type { Confirmation, ConfirmationContext } from "../../../api/types.ts";
 import { Face } from "../../../ui/face.tsx";
 import { Ago } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
@@ -10,8 +11,14 @@ import { type Fact, headline } from "./headline.ts";
 import { type Question, questionOf } from "./question.ts";
 import { QuestionVoice, QuestionWords } from "./question-voice.tsx";
 
-/** The question first, in plain words; above it the tool, below it who asks. */
-export function CardHead({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+export interface CardHeadProps {
+  readonly confirmation: Confirmation;
+  /** Undefined while it is loaded. */
+  readonly context: ConfirmationContext | Problem | undefined;
+}
+
+/** The question first, in plain words; above it the tool, below it who asks and what they said. */
+export function CardHead({ confirmation, context }: CardHeadProps): ReactNode {
   const { tool, question: name, status, expiresAt, source, settlement } = confirmation;
   const question = questionOf(confirmation);
   return (
@@ -50,9 +57,27 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
           </span>
         </span>
       </p>
+      <Asked context={context} />
       <Why confirmation={confirmation} />
       <Facts confirmation={confirmation} question={question} />
     </header>
+  );
+}
+
+/** What the requester said last before it, to be compared with what would run. One line, which is there from the start. */
+function Asked({ context }: Pick<CardHeadProps, "context">): ReactNode {
+  const messages = context === undefined || "detail" in context ? undefined : context.conversation;
+  const said = messages?.findLast(({ author, imported }) => author === "user" && imported === undefined);
+  return (
+    <p className="card-asked" aria-busy={context === undefined}>
+      {context === undefined ? null : said === undefined ? (
+        <span className="muted">No message of theirs can be shown.</span>
+      ) : (
+        <>
+          <span className="muted">In their words:</span> “<Words text={said.text} maxLength={300} />”
+        </>
+      )}
+    </p>
   );
 }
 

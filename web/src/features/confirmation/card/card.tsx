@@ -44,7 +44,7 @@ export function Card({ confirmation }: CardProps): ReactNode {
   return (
     <article className="card" aria-label={`Confirmation of ${plainWords(confirmation.tool)}`}>
       <div className="card-scroll" ref={scroller}>
-        <CardHead confirmation={confirmation} />
+        <CardHead confirmation={confirmation} context={context} />
         <CardOutcome confirmation={confirmation} />
         <Settle confirmation={confirmation} owner={contextValue(context)?.owner} />
         <SeenScope seen={seen}>

@@ -24,7 +24,7 @@ export function decideOff({ confirmation, me, now, online, settled }: Readiness)
   if (!can.decide) return voted(confirmation, me) ?? `Only ${whoMay(confirmation)} may decide this.`;
   if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return "The deadline has passed.";
   if (!online) return "Not connected; what you see may be old.";
-  return settled ? undefined : "This request has just changed. Read it again.";
+  return settled ? undefined : "This request is new here, or has just changed. Read it first.";
 }
 
 /** Why it cannot be approved now: besides the above, as long as anything of it is unseen or incomplete. */
