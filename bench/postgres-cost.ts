@@ -54,11 +54,13 @@ export async function measurePostgresCost(place: Place, report: Report): Promise
   );
 }
 
-// A commit's own id is random, and of any length.
 function withoutItsId({ sql, values }: Traced): Traced {
-  const without = (value: Traced["values"][number]): Traced["values"][number] =>
-    typeof value === "string" ? value.replace(/"commit_id":"-?\d+"/, '"commit_id":"id"') : value;
-  return { sql, values: values.map(without) };
+  return { sql, values: values.map(withoutIds) };
+}
+
+// A commit's own id is random, and of any length.
+function withoutIds(value: Traced["values"][number]): Traced["values"][number] {
+  return typeof value === "string" ? value.replaceAll(/"commit_id":"-?\d+"/g, '"commit_id":"id"') : value;
 }
 
 interface Used {
