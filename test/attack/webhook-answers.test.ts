@@ -19,9 +19,10 @@ test("a payload goes to the tool, and one that does not fit leaves the question 
   expect(scene.ran).toMatchObject([{ payload: { days: 3 } }]);
 });
 
-test("an answer that names rights, another person or other arguments is refused", async () => {
+test("an answer of somebody who is not asked, or that names rights, another person or other arguments, is refused", async () => {
   const scene = await startWebhookScene(resources);
   const told = await scene.ask();
+  expect((await scene.send(answerOf(told, { person: "eve.n8n" }))).status).toBe(403);
   for (const over of [{ roles: ["manager"] }, { by: { id: "bob" } }, { args: {} }])
     expect((await scene.send(answerOf(told, over))).status).toBe(400);
   expect(await scene.status(told.id)).toBe("requested");
