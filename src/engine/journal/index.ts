@@ -14,6 +14,7 @@ export type {
   JournalEntry,
   JournalKind,
   LateEnd,
+  PrunedSession,
   VoteCast,
 } from "./bodies.ts";
 export {
@@ -38,6 +39,7 @@ export {
   rowAt,
   rowBody,
 } from "./log-row.ts";
+export { isLineSum, type LinesLeft, LineSum } from "./line-sum.ts";
 export { logRows } from "./log-rows.ts";
 export { isMentioned, mentionsIn } from "./mentions.ts";
 export type { Delivery, DeliveryAttempt, DeliveryEnd, EndedDelivery, Outbox } from "./outbox.ts";
