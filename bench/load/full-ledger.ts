@@ -117,12 +117,12 @@ export class FullLedger {
   async #begin(): Promise<void> {
     await this.#runner.engine();
     this.#host.work();
-    await this.#follow();
     // The statistics count the whole journal once, a part at each look.
     for (let behind = true; behind; ) {
       const response = await this.#get("/v1/stats?days=30");
       ({ behind } = (await response.json()) as { readonly behind: boolean });
     }
+    await this.#follow();
   }
 
   async #follow(): Promise<void> {
@@ -140,6 +140,8 @@ export class FullLedger {
         for (const [, id = "", status] of messages.join("\n").matchAll(NEWS))
           if (status !== "requested") this.#told.get(id)?.(nowMs());
       }
+      // A server ends a feed after a while, and whoever reads it asks again.
+      if (!this.#stop.signal.aborted) await this.#follow();
     };
     read().catch((error: unknown) => this.#stop.abort(error));
   }
