@@ -55,7 +55,10 @@ export class FullLedger {
   #ended = 0;
   #cycles = 0;
 
-  private constructor(engines: { readonly host: Engine; readonly other: Engine }, { pending, decided }: Size) {
+  private constructor(
+    engines: { readonly host: Engine; readonly other: Engine },
+    { pending, decided }: Size,
+  ) {
     this.#host = engines.host;
     this.#other = engines.other;
     this.#pending = pending;

@@ -205,7 +205,9 @@ describe("audit archive", () => {
     }
     await runRetention(partsOf(engine), { rules, decider, pauseMs: 0 });
     await engine.head();
-    expect(faultsOf(await check(files(), { ledger: engine.ledger }))).toContain("they are missing or different");
+    expect(faultsOf(await check(files(), { ledger: engine.ledger }))).toContain(
+      "they are missing or different",
+    );
   });
 
   test("is done by one process at a time", async () => {

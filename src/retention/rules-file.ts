@@ -49,8 +49,7 @@ function readRule(source: YamlSource, node: Node): Rule | undefined {
   const content = members.need("content");
   const contentMs = content && readAge(source, content, "content");
   const journal = members.get("journal");
-  const journalMs =
-    journal === undefined ? Number.POSITIVE_INFINITY : readAge(source, journal, "journal");
+  const journalMs = journal === undefined ? Number.POSITIVE_INFINITY : readAge(source, journal, "journal");
   if (contentMs === undefined || journalMs === undefined) return undefined;
   if (journal !== undefined && journalMs < contentMs)
     source.problem(journal, "journal is shorter than content, and content is never kept without its journal");

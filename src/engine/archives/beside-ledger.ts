@@ -50,7 +50,9 @@ class EndSum {
   #sum = 0n;
 
   add({ key, chain }: SessionEnd): void {
-    const digest = createHash("sha256").update(JSON.stringify([key, chain.n, chain.hash])).digest("hex");
+    const digest = createHash("sha256")
+      .update(JSON.stringify([key, chain.n, chain.hash]))
+      .digest("hex");
     this.#sum = (this.#sum + BigInt(`0x${digest}`)) % 2n ** 256n;
   }
 

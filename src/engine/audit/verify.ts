@@ -245,7 +245,11 @@ class SealWalk {
     const { k, hash, lastSeq, root, count } = checkpoint;
     this.#root = root;
     this.#count = count;
-    if (k === this.#pruned?.checkpoint.k && hash === this.#pruned.checkpoint.hash && lastSeq === this.#pruned.upTo)
+    if (
+      k === this.#pruned?.checkpoint.k &&
+      hash === this.#pruned.checkpoint.hash &&
+      lastSeq === this.#pruned.upTo
+    )
       this.boundary = checkpoint;
   }
 

@@ -28,6 +28,7 @@ export {
   sealedBefore,
 } from "./chain.ts";
 export type { Journal, JournalRange, NewestRange, SealedUpon } from "./journal.ts";
+export { isLineSum, LineSum, type LinesLeft } from "./line-sum.ts";
 export {
   commitsBetween,
   eventId,
@@ -39,7 +40,6 @@ export {
   rowAt,
   rowBody,
 } from "./log-row.ts";
-export { isLineSum, type LinesLeft, LineSum } from "./line-sum.ts";
 export { logRows } from "./log-rows.ts";
 export { isMentioned, mentionsIn } from "./mentions.ts";
 export type { Delivery, DeliveryAttempt, DeliveryEnd, EndedDelivery, Outbox } from "./outbox.ts";

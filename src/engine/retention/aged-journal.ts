@@ -38,7 +38,8 @@ export async function agedJournal(
   const tools = new Set([...read.tools, ...calls.map(({ tool }) => tool)]);
   const keepMs = rules.keepMs(session.app, tools);
   // A session that is buried was judged before, when more was known of it.
-  const isAged = session.pruned !== undefined || (keepMs !== undefined && last.at < parts.ledger.now - keepMs);
+  const isAged =
+    session.pruned !== undefined || (keepMs !== undefined && last.at < parts.ledger.now - keepMs);
   if (!isAged) return YOUNG;
   const { hold } = await holdOnJournal(parts, session);
   return hold === undefined ? { goes: true, rows: read.rows } : { goes: false, why: "held", hold };

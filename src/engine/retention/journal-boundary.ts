@@ -1,10 +1,5 @@
 import { CountersignError } from "../../protocol/index.ts";
-import {
-  ChainWalk,
-  diaryRows,
-  type PrunedJournal,
-  prunedBy,
-} from "../audit/index.ts";
+import { ChainWalk, diaryRows, type PrunedJournal, prunedBy } from "../audit/index.ts";
 import { bodyDigest } from "../common/index.ts";
 import {
   CHAIN_START,

@@ -209,37 +209,40 @@ describe("pruning the journal", () => {
 });
 
 describe("a process that dies", () => {
-  test.each(["bury", "commit", "dropLines"] as const)("at %s is continued by the next run", async (method) => {
-    await age();
-    await run();
-    await pay(["three", "four", "five"]);
-    await clock.advance(2 * DAY_MS);
-    await run();
-    await engine.head();
-    await clock.advance(11 * DAY_MS);
-    const { engine: killed, watched } = killableEngine(ledger, clock, { secret: SECRET });
-    // Every time that it gets there: the first, the second, and so on.
-    for (let nth = 1; nth < 9; nth += 1) {
-      let count = 0;
-      watched.intercept(method, (pass) => {
-        count += 1;
-        return count >= nth ? Promise.reject(new Error("killed")) : pass();
-      });
-      const died = await run(killed, 2).then(
-        () => false,
-        () => true,
-      );
-      expect(faultsOf(await engine.verify())).toBe("");
-      await clock.advance(120_000);
-      if (!died) break;
-    }
-    watched.lift(method);
-    await run();
-    const checked = await engine.verify();
-    expect(faultsOf(checked)).toBe("");
-    expect(checked.pruned).toMatchObject({ sessions: 5 });
-    expect(rows(OF_CALLS)).toBe(0);
-  });
+  test.each(["bury", "commit", "dropLines"] as const)(
+    "at %s is continued by the next run",
+    async (method) => {
+      await age();
+      await run();
+      await pay(["three", "four", "five"]);
+      await clock.advance(2 * DAY_MS);
+      await run();
+      await engine.head();
+      await clock.advance(11 * DAY_MS);
+      const { engine: killed, watched } = killableEngine(ledger, clock, { secret: SECRET });
+      // Every time that it gets there: the first, the second, and so on.
+      for (let nth = 1; nth < 9; nth += 1) {
+        let count = 0;
+        watched.intercept(method, (pass) => {
+          count += 1;
+          return count >= nth ? Promise.reject(new Error("killed")) : pass();
+        });
+        const died = await run(killed, 2).then(
+          () => false,
+          () => true,
+        );
+        expect(faultsOf(await engine.verify())).toBe("");
+        await clock.advance(120_000);
+        if (!died) break;
+      }
+      watched.lift(method);
+      await run();
+      const checked = await engine.verify();
+      expect(faultsOf(checked)).toBe("");
+      expect(checked.pruned).toMatchObject({ sessions: 5 });
+      expect(rows(OF_CALLS)).toBe(0);
+    },
+  );
 
   test("two that prune at once remove every session once", async () => {
     await age();

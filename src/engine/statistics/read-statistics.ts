@@ -82,7 +82,9 @@ export interface StatisticsRequest {
 /** Counts what is new, on the ledger itself. Resolves to what reads the numbers of the last days, there or on a standby. */
 export async function countStatistics(
   ledger: Ledger,
-): Promise<(lists: Pick<Lists, "confirmations" | "items">, request: StatisticsRequest) => Promise<Statistics>> {
+): Promise<
+  (lists: Pick<Lists, "confirmations" | "items">, request: StatisticsRequest) => Promise<Statistics>
+> {
   const counted = await countJournal(ledger, MOST_COUNTED);
   return (lists, request) => readDays(lists, request, { ...counted, now: ledger.now });
 }

@@ -1,4 +1,10 @@
-import { type JournalReport, type Planned, partsOf, planRetention, runRetention } from "../../../engine/index.ts";
+import {
+  type JournalReport,
+  type Planned,
+  partsOf,
+  planRetention,
+  runRetention,
+} from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import type { RetentionSettings } from "../../../retention/index.ts";
 import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";

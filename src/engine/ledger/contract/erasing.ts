@@ -234,8 +234,7 @@ export const erasingCases: readonly LedgerCase[] = [
       const ledger = await open();
       const [writer, other] = [new SessionWriter(ledger, "s1"), new SessionWriter(ledger, "s2")];
       const confirmation = { status: "approved", votes: [VOTE] } as const;
-      const asked = (key: string) =>
-        buildQuestion(key, "c", { call: { status: "succeeded" }, confirmation });
+      const asked = (key: string) => buildQuestion(key, "c", { call: { status: "succeeded" }, confirmation });
       await writer.commit([...asked("s1"), writer.journal("noted")]);
       await other.commit([...asked("s2"), other.journal("noted")]);
       const guarding = await guardIn(ledger);
@@ -298,7 +297,11 @@ export const erasingCases: readonly LedgerCase[] = [
       const next = new SessionWriter(ledger, "t1");
       await next.commit([next.journal("noted")]);
       const [added] = await ledger.journal.rows({ after: 0, limit: 1, last: true });
-      checkEqual((added?.seq ?? 0) > (all.at(-1)?.seq ?? 0), true, "a later line comes behind all there were");
+      checkEqual(
+        (added?.seq ?? 0) > (all.at(-1)?.seq ?? 0),
+        true,
+        "a later line comes behind all there were",
+      );
     },
   },
   {
