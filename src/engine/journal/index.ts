@@ -28,7 +28,7 @@ export {
   sealedBefore,
 } from "./chain.ts";
 export type { Journal, JournalRange, NewestRange, SealedUpon } from "./journal.ts";
-export { isLineSum, LineSum, type LinesLeft } from "./line-sum.ts";
+export { LineSum, type LinesLeft } from "./line-sum.ts";
 export {
   commitsBetween,
   eventId,
