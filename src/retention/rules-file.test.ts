@@ -37,11 +37,12 @@ describe("a rule", () => {
   });
 });
 
+function journalDays(text: string, app: string, ...tools: readonly string[]): number | undefined {
+  const age = parseRetention("r.yaml", text).rules.journal?.keepMs(app, new Set(tools));
+  return age === undefined ? undefined : age / DAY_MS;
+}
+
 describe("how long the journal is kept", () => {
-  const journalDays = (text: string, app: string, ...tools: readonly string[]): number | undefined => {
-    const age = parseRetention("r.yaml", text).rules.journal?.keepMs(app, new Set(tools));
-    return age === undefined ? undefined : age / DAY_MS;
-  };
   const text = `
 retention:
   - { content: 90d, journal: 7y }

@@ -44,12 +44,24 @@ export async function verifyChain(parts: AuditParts, stream: Stream, report: Rep
   }
   walk.finish();
   if (pruned && walk.end.n === 0) return { records: 0, erased: 0, inJournal };
-  // It may have grown since its end was read; then that of now must not lie behind what was found.
-  const { n } = walk.end;
+  await checkEnd(parts, { key, chain, metHead, n: walk.end.n }, report);
+  return { records: walk.records, erased: walk.erased, inJournal };
+}
+
+/** It may have grown since its end was read; then that of now must not lie behind what was found. */
+async function checkEnd(
+  parts: AuditParts,
+  {
+    key,
+    chain,
+    metHead,
+    n,
+  }: Pick<Stream, "key" | "chain"> & { readonly metHead: boolean; readonly n: number },
+  report: Report,
+): Promise<void> {
   const head = n > chain.n ? await headNow(parts, key) : chain.n;
   if (!metHead || n > head)
     report(`session ${key}`, `its chain ends at commit ${n}, but the session says ${head}`);
-  return { records: walk.records, erased: walk.erased, inJournal };
 }
 
 async function headNow({ ledger }: AuditParts, key: string): Promise<number> {

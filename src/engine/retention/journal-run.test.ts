@@ -74,8 +74,8 @@ async function pay(keys: readonly string[], tool = "pay"): Promise<void> {
 }
 
 /** Two calls whose content was erased, and whose journal is past its age. */
-async function age(): Promise<void> {
-  await pay(["one", "two"]);
+async function age(keys: readonly string[] = ["one", "two"]): Promise<void> {
+  await pay(keys);
   await clock.advance(2 * DAY_MS);
   await run();
   await engine.head();
@@ -128,20 +128,12 @@ describe("pruning the journal", () => {
     await age();
     await run();
     expect((await run()).journal).toMatchObject({ sessions: 0 });
-    await age2();
+    await age(["three", "four"]);
     expect((await run()).journal).toMatchObject({ sessions: 2 });
     const checked = await engine.verify();
     expect(faultsOf(checked)).toBe("");
     expect(checked.pruned).toMatchObject({ sessions: 4 });
   });
-
-  async function age2(): Promise<void> {
-    await pay(["three", "four"]);
-    await clock.advance(2 * DAY_MS);
-    await run();
-    await engine.head();
-    await clock.advance(11 * DAY_MS);
-  }
 
   test("works for any number in small batches, and on a store in memory", async () => {
     await engine.close();
