@@ -16,6 +16,8 @@ export const OPERATIONS = [
   "history, one tool",
   "statistics, 30 days",
   "audit log, first page",
+  "verification of one session",
+  "erasure of one session",
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
@@ -32,6 +34,12 @@ const NEWS = /^data: \{"id":"([^"]+)".*?"status":"([a-z]+)"/gm;
 const FAR_APART = 7_919;
 const IN_FLIGHT = 16;
 
+/** How many sessions of it wait for a decision, and how many are over. */
+export interface Size {
+  readonly decided: number;
+  readonly pending: number;
+}
+
 /** A filled ledger, a process that hosts its app, and another one that only decides. */
 export class FullLedger {
   readonly #host: Engine;
@@ -39,24 +47,30 @@ export class FullLedger {
   readonly #runner: Runner;
   readonly #app: ReturnType<typeof createApp>;
   readonly #pending: number;
+  readonly #decided: number;
   readonly #entered = new Map<string, (at: number) => void>();
   readonly #told = new Map<string, (at: number) => void>();
   readonly #stop = new AbortController();
   #next = 0;
+  #ended = 0;
   #cycles = 0;
 
-  private constructor(engines: { readonly host: Engine; readonly other: Engine }, pending: number) {
+  private constructor(
+    engines: { readonly host: Engine; readonly other: Engine },
+    { pending, decided }: Size,
+  ) {
     this.#host = engines.host;
     this.#other = engines.other;
     this.#pending = pending;
+    this.#decided = decided;
     const agent = createAgent((key) => this.#entered.get(key)?.(nowMs()));
     this.#runner = new Runner({ engine: this.#host, agent, app: FULL.app });
     this.#app = createApp({ apps: { [FULL.app]: this.#runner }, engine: this.#host });
   }
 
-  static async open(url: string, pending: number): Promise<FullLedger> {
+  static async open(url: string, size: Size): Promise<FullLedger> {
     const engines = { host: await createEngine({ ledger: url }), other: await createEngine({ ledger: url }) };
-    const ledger = new FullLedger(engines, pending);
+    const ledger = new FullLedger(engines, size);
     await ledger.#begin();
     return ledger;
   }
@@ -65,6 +79,8 @@ export class FullLedger {
   async time(operation: Operation): Promise<number> {
     const page = PAGES[operation];
     if (page !== undefined) return this.#timePage(page);
+    if (operation === "verification of one session" || operation === "erasure of one session")
+      return this.#timeEnded(operation);
     const { confirmation, key } = this.#take();
     const entered = this.#moment(this.#entered, key);
     const told = operation === "decision to live feed" ? this.#moment(this.#told, confirmation) : undefined;
@@ -104,12 +120,12 @@ export class FullLedger {
   async #begin(): Promise<void> {
     await this.#runner.engine();
     this.#host.work();
-    await this.#follow();
     // The statistics count the whole journal once, a part at each look.
     for (let behind = true; behind; ) {
       const response = await this.#get("/v1/stats?days=30");
       ({ behind } = (await response.json()) as { readonly behind: boolean });
     }
+    await this.#follow();
   }
 
   async #follow(): Promise<void> {
@@ -127,6 +143,8 @@ export class FullLedger {
         for (const [, id = "", status] of messages.join("\n").matchAll(NEWS))
           if (status !== "requested") this.#told.get(id)?.(nowMs());
       }
+      // A server ends a feed after a while, and whoever reads it asks again.
+      if (!this.#stop.signal.aborted) await this.#follow();
     };
     read().catch((error: unknown) => this.#stop.abort(error));
   }
@@ -135,6 +153,21 @@ export class FullLedger {
     const began = nowMs();
     const response = await this.#get(page);
     await response.text();
+    return nowMs() - began;
+  }
+
+  /** On sessions that are over, far apart, each once. */
+  async #timeEnded(operation: "verification of one session" | "erasure of one session"): Promise<number> {
+    const n = this.#pending + ((this.#ended * FAR_APART) % this.#decided);
+    this.#ended += 1;
+    const { key, user, id } = fullSession(n);
+    const app = n % 20 === 0 ? FULL.otherApp : FULL.app;
+    const began = nowMs();
+    const { ok } =
+      operation === "erasure of one session"
+        ? await this.#host.deleteSession({ app, user, id }, { id: user })
+        : await this.#host.verifySession(key);
+    if (!ok) throw new Error(`The ${operation} ${id} did not succeed.`);
     return nowMs() - began;
   }
 

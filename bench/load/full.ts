@@ -5,7 +5,7 @@ import { emptyLedger } from "../postgres.ts";
 import type { Report } from "../report.ts";
 import { median, quantile } from "../statistics.ts";
 import { toolDigest } from "./agent.ts";
-import { FullLedger, OPERATIONS, type Operation } from "./full-ledger.ts";
+import { FullLedger, OPERATIONS, type Operation, type Size } from "./full-ledger.ts";
 import { costBetween, type ServerCost, serverCost } from "./server-cost.ts";
 
 const FLAT = 1.5;
@@ -14,11 +14,6 @@ const WARM_UP = 20;
 const SAMPLES = 120;
 const CYCLES = 1_000;
 const GIB = 2 ** 30;
-
-interface Size {
-  readonly decided: number;
-  readonly pending: number;
-}
 
 /** A ledger, and what was seen of it. */
 interface Subject {
@@ -58,7 +53,7 @@ async function fill(server: PostgresServer, size: Size, report: Report): Promise
   const definitionDigest = toolDigest();
   await fillLedger(url, { pending, answered: decided, ended: true, definitionDigest });
   const filled = performance.now();
-  const ledger = await FullLedger.open(url, pending);
+  const ledger = await FullLedger.open(url, size);
   const [result] = await execute(url, "select pg_database_size(current_database()) as bytes");
   const [row] = (result?.rows ?? []) as { readonly bytes: string }[];
   const bytes = Number(row?.bytes);

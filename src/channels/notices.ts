@@ -66,6 +66,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "session-pruned": undefined,
   "retention-run": undefined,
   "journal-archived": undefined,
+  "journal-pruned": undefined,
   "person-erased": undefined,
 };
 const CURRENT_ONLY: ReadonlySet<NoticeType> = new Set(["confirmation.voted", "call.ended"]);

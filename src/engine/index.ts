@@ -304,6 +304,7 @@ export type {
   ArchiveFolder,
   ArchiveRun,
   ErasedPerson,
+  JournalReport,
   PersonalItems,
   PersonErased,
   Planned,
@@ -321,6 +322,7 @@ export {
   useKey,
 } from "./sessions/index.ts";
 export {
+  countStatistics,
   MOST_DAYS as MOST_STATISTICS_DAYS,
   readStatistics,
   type Sight,

@@ -163,7 +163,17 @@ function bodyOf(schema: z.ZodType): NonNullable<NonNullable<RouteConfig["request
   return { required, content: { "application/json": { schema } } };
 }
 
+/** Schemas that were described are kept by their library for ever: each is made once, however many apps there are. */
+const headerSchemas = new Map<string, z.ZodObject>();
+
 function headerParameters(headers: { readonly [name: string]: string }): z.ZodObject {
+  const text = JSON.stringify(headers);
+  const known = headerSchemas.get(text) ?? headerSchema(headers);
+  headerSchemas.set(text, known);
+  return known;
+}
+
+function headerSchema(headers: { readonly [name: string]: string }): z.ZodObject {
   const named = Object.entries(headers).map(([name, description]) => [
     name,
     z.string().optional().openapi({ description }),

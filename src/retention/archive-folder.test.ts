@@ -13,6 +13,7 @@ import {
   ManualClock,
   partsOf,
   runArchive,
+  runRetention,
   toPrincipal,
   verifyArchives,
 } from "../engine/index.ts";
@@ -153,6 +154,60 @@ describe("audit archive", () => {
     await clock.advance(2 * DAY_MS);
     expect(await archive(engine)).toMatchObject({ files: 1, sessions: 1 });
     expect(faultsOf(await check(files(), { ledger: engine.ledger }))).toBe("");
+  });
+
+  test("of a ledger that is archived only what is archived is pruned; files and ledger still agree", async () => {
+    const engine = await openEngine();
+    await play(engine);
+    const rules = {
+      version: "v1",
+      shortestContentMs: DAY_MS,
+      contentMs: () => DAY_MS,
+      journal: { shortestMs: 10 * DAY_MS, keepMs: () => 10 * DAY_MS },
+    };
+    const prune = () => runRetention(partsOf(engine), { rules, decider, pauseMs: 0 });
+    await archive(engine, 1);
+    await prune();
+    await engine.head();
+    await clock.advance(11 * DAY_MS);
+    // Their erasure is not in an archive yet.
+    expect((await prune()).journal).toMatchObject({ sessions: 1, unarchived: 2 });
+    expect(faultsOf(await check(files(), { ledger: engine.ledger }))).toBe("");
+    await archive(engine, 1);
+    expect((await prune()).journal).toMatchObject({ sessions: 2, unarchived: 0 });
+    await engine.head();
+    expect(await archive(engine, 1)).toMatchObject({ files: 0, unsound: 0 });
+    expect((await engine.verify()).pruned).toMatchObject({ sessions: 3 });
+    expect(faultsOf(await check(files()))).toBe("");
+    expect(faultsOf(await check(files(), { ledger: engine.ledger }))).toBe("");
+    const last = files().at(-1) ?? "";
+    rmSync(last);
+    expect(faultsOf(await check(files(), { ledger: engine.ledger }))).toContain("is not among these files");
+  });
+
+  test("a session that is said to be archived, and is not, is found when it was pruned", async () => {
+    const engine = await openEngine();
+    await play(engine);
+    await archive(engine, 1);
+    const rules = {
+      version: "v1",
+      shortestContentMs: DAY_MS,
+      contentMs: () => DAY_MS,
+      journal: { shortestMs: 10 * DAY_MS, keepMs: () => 10 * DAY_MS },
+    };
+    await runRetention(partsOf(engine), { rules, decider, pauseMs: 0 });
+    await engine.head();
+    await clock.advance(11 * DAY_MS);
+    const { items } = await engine.ledger.sessions({ idleSince: clock.now(), deleted: true }, { limit: 10 });
+    for (const { key, chain } of items) {
+      const { version = 0 } = (await engine.ledger.items.get("archived", key)) ?? {};
+      await engine.ledger.items.put({ kind: "archived", id: key, value: { n: chain.n, file: 1 } }, version);
+    }
+    await runRetention(partsOf(engine), { rules, decider, pauseMs: 0 });
+    await engine.head();
+    expect(faultsOf(await check(files(), { ledger: engine.ledger }))).toContain(
+      "they are missing or different",
+    );
   });
 
   test("is done by one process at a time", async () => {

@@ -37,6 +37,35 @@ describe("a rule", () => {
   });
 });
 
+function journalDays(text: string, app: string, ...tools: readonly string[]): number | undefined {
+  const age = parseRetention("r.yaml", text).rules.journal?.keepMs(app, new Set(tools));
+  return age === undefined ? undefined : age / DAY_MS;
+}
+
+describe("how long the journal is kept", () => {
+  const text = `
+retention:
+  - { content: 90d, journal: 7y }
+  - { app: bank, tool: wire, content: 90d, journal: 10y }
+  - { app: bank, tool: contract, content: 90d }
+`;
+
+  test("is for ever unless a rule says otherwise, and the longest counts", () => {
+    expect(parseRetention("r.yaml", "retention: [{ content: 90d }]").rules.journal).toBeUndefined();
+    expect(journalDays(text, "shop", "refund")).toBe(7 * 366);
+    expect(journalDays(text, "bank", "refund", "wire")).toBe(10 * 366);
+    expect(journalDays(text, "bank", "contract")).toBeUndefined();
+    expect(parseRetention("r.yaml", text).rules.journal?.shortestMs).toBe(7 * 366 * DAY_MS);
+  });
+
+  test("is never shorter than that of the content", () => {
+    const shorter = "retention: [{ content: 90d, journal: 30d }]";
+    expect(() => parseRetention("r.yaml", shorter)).toThrow(/journal is shorter than content/);
+    const endless = "retention: [{ content: forever, journal: 30d }]";
+    expect(() => parseRetention("r.yaml", endless)).toThrow(/journal is shorter than content/);
+  });
+});
+
 test("how often a server runs it", () => {
   expect(parseRetention("r.yaml", RULES).everyMs).toBe(3_600_000);
   expect(parseRetention("r.yaml", `every: 1d${RULES}`).everyMs).toBe(DAY_MS);

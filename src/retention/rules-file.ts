@@ -16,6 +16,8 @@ interface Rule {
   /** Absent: every session of the app, also one without calls. */
   readonly tool?: (name: string) => boolean;
   readonly contentMs: number;
+  /** How long the journal is kept; for ever unless told. */
+  readonly journalMs: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -40,14 +42,18 @@ export function parseRetention(file: string, text: string): RetentionSettings {
 }
 
 function readRule(source: YamlSource, node: Node): Rule | undefined {
-  const members = source.map(node, "a rule", ["app", "tool", "content"]);
+  const members = source.map(node, "a rule", ["app", "tool", "content", "journal"]);
   if (members === undefined) return undefined;
   const app = readGlobs(source, members.get("app"), "app");
   const tool = readGlobs(source, members.get("tool"), "tool");
   const content = members.need("content");
   const contentMs = content && readAge(source, content, "content");
-  if (contentMs === undefined) return undefined;
-  return { app: app ?? (() => true), ...(tool === undefined ? {} : { tool }), contentMs };
+  const journal = members.get("journal");
+  const journalMs = journal === undefined ? Number.POSITIVE_INFINITY : readAge(source, journal, "journal");
+  if (contentMs === undefined || journalMs === undefined) return undefined;
+  if (journal !== undefined && journalMs < contentMs)
+    source.problem(journal, "journal is shorter than content, and content is never kept without its journal");
+  return { app: app ?? (() => true), ...(tool === undefined ? {} : { tool }), contentMs, journalMs };
 }
 
 function readGlobs(
@@ -79,20 +85,33 @@ function readAge(source: YamlSource, node: Node, what: string): number | undefin
 
 function toRules(rules: readonly Rule[], text: string): RetentionRules {
   const ages = rules.map(({ contentMs }) => contentMs).filter(Number.isFinite);
+  const journals = rules.map(({ journalMs }) => journalMs).filter(Number.isFinite);
   return {
     version: createHash("sha256").update(text).digest("base64url"),
     shortestContentMs: ages.length === 0 ? undefined : Math.min(...ages),
-    contentMs: (app, tools) => longest(rules, app, tools),
+    contentMs: (app, tools) => longest(rules, app, { tools, ageOf: ({ contentMs }) => contentMs }),
+    ...(journals.length === 0
+      ? {}
+      : {
+          journal: {
+            shortestMs: Math.min(...journals),
+            keepMs: (app, tools) => longest(rules, app, { tools, ageOf: ({ journalMs }) => journalMs }),
+          },
+        }),
   };
 }
 
 /** The longest time of all rules about these tools. Undefined: something is to be kept. */
-function longest(rules: readonly Rule[], app: string, tools: ReadonlySet<string>): number | undefined {
+function longest(
+  rules: readonly Rule[],
+  app: string,
+  { tools, ageOf }: { readonly tools: ReadonlySet<string>; readonly ageOf: (rule: Rule) => number },
+): number | undefined {
   const ofApp = rules.filter((rule) => rule.app(app));
   const subjects = tools.size === 0 ? [undefined] : tools;
   let all = 0;
   for (const tool of subjects) {
-    const ages = ofApp.filter((rule) => isAbout(rule, tool)).map(({ contentMs }) => contentMs);
+    const ages = ofApp.filter((rule) => isAbout(rule, tool)).map(ageOf);
     all = Math.max(all, ages.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ages));
   }
   return Number.isFinite(all) ? all : undefined;

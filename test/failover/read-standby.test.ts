@@ -156,6 +156,7 @@ test("one that is behind shows old rows only to who allows it; a decision on one
   const id = await scene.ask("second");
   const before = await readFromStandby("/v1/confirmations");
   expect(idsIn(before)).toContain(id);
+  expect(await readFromStandby("/v1/stats")).toMatchObject({ total: { asked: 3, approved: 1 } });
   await asPaused(async () => {
     const decision = `/v1/confirmations/${id}/decision`;
     expect((await send(decision, scene.boss, { confirmed: true })).status).toBe(200);
@@ -167,6 +168,11 @@ test("one that is behind shows old rows only to who allows it; a decision on one
     expect(idsIn(old)).toContain(id);
     expect(old.asOf).toBeDefined();
     expect(Date.parse(old.asOf ?? "")).toBeGreaterThanOrEqual(Date.parse(before.asOf));
+    expect(await read("/v1/stats")).toMatchObject({ total: { approved: 2 } });
+    // The days are the standby's too, not only what waits.
+    const earlier = await read("/v1/stats?maxAge=30");
+    expect(earlier).toMatchObject({ waiting: { count: 2 }, total: { approved: 1 } });
+    expect(earlier.asOf).toBeDefined();
     const again = await send(decision, scene.boss, { confirmed: false });
     expect([again.status, await again.json()]).toMatchObject([409, { code: "already-decided" }]);
     expect(countOf("behind")).toBeGreaterThan(0);

@@ -37,6 +37,7 @@ const KINDS: { readonly [kind in JournalKind]?: Classified } = {
   "person-erased": { activity: "delete" },
   "retention-run": { activity: "delete" },
   "journal-archived": { activity: "create" },
+  "journal-pruned": { activity: "delete" },
 };
 
 /** The record as an event of the Open Cybersecurity Schema Framework. All that it says is in `unmapped`. */

@@ -6,10 +6,15 @@ type Printing = Pick<Invocation, "output" | "env">;
 
 /** The counts, the errors, and what could not be checked. */
 export function printVerification({ output, env }: Printing, checked: Verification): void {
-  const { ok, records, streams, checkpoints } = checked;
+  const { ok, records, streams, checkpoints, pruned } = checked;
   output.line(
     `${verdict(output, "journal is", ok)}: ${count(records, "record")} in ${count(streams, "session")}, ${count(checkpoints, "checkpoint")}.`,
   );
+  if (pruned !== undefined)
+    output.prose(
+      `${count(pruned.commits, "commit")} of ${count(pruned.sessions, "session")} pruned, up to the head ${pruned.head}; ` +
+        `the last by ${inert(pruned.by)} (${inert(pruned.via)}) at ${pruned.at}.`,
+    );
   printFindings(output, checked, ok ? undefined : secretHint(env));
 }
 

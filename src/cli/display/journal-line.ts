@@ -151,6 +151,10 @@ const LINES: EntryTable<Line> = {
     who: by.id,
     as: `${sessions} sessions archived in file ${file}`,
   }),
+  "journal-pruned": ({ by, checkpoint, sessions }) => ({
+    who: by.id,
+    as: `the journal of ${sessions.length} sessions removed, up to checkpoint ${checkpoint.k}`,
+  }),
   "retention-run": ({ by, erased, held }) => ({ who: by.id, as: `${erased} sessions erased, ${held} held` }),
 };
 

@@ -41,7 +41,7 @@ function openRetention(file: string): Upkeep {
         settings,
         decider: { by: localPrincipal(), via: "serve" },
         listener: {
-          ran: ({ erased, held, ended }) => log.info({ file, erased, held, ended }, "retention ran"),
+          ran: (run) => log.info({ file, ...run }, "retention ran"),
           failed: (err) => log.error({ err, file }, "retention failed; it is tried again"),
         },
       }),

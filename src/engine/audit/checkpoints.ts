@@ -73,7 +73,7 @@ async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | unde
 }
 
 /** A head to keep elsewhere: with it, `verify` also finds that the end of the journal was cut off. */
-export function headText(checkpoint: CheckpointRecord | undefined): string {
+export function headText(checkpoint: Pick<CheckpointRecord, "k" | "hash"> | undefined): string {
   return checkpoint === undefined ? EMPTY : `${checkpoint.k}:${checkpoint.hash}`;
 }
 

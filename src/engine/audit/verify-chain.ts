@@ -19,12 +19,14 @@ interface Stream {
   readonly key: string;
   /** As the session's document says. */
   readonly chain: ChainHead;
+  /** Its lines may be gone. Whether that was recorded is checked over all sessions together. */
+  readonly pruned?: boolean;
   readonly lastSeq: number;
 }
 
 /** One session's log: each line follows from the one before it, and has its body unless a later one says that it was erased. */
 export async function verifyChain(parts: AuditParts, stream: Stream, report: Report): Promise<ChainCount> {
-  const { key, chain, lastSeq } = stream;
+  const { key, chain, pruned = false, lastSeq } = stream;
   const { ledger, hasher } = parts;
   const walk = new ChainWalk({ hasher, digestOf: (body) => bodyDigest(ledger.digestKey, body) }, key, report);
   let inJournal = 0;
@@ -41,12 +43,25 @@ export async function verifyChain(parts: AuditParts, stream: Stream, report: Rep
     if (page.length === 0 || isPast) break;
   }
   walk.finish();
-  // It may have grown since its end was read; then that of now must not lie behind what was found.
-  const { n } = walk.end;
+  if (pruned && walk.end.n === 0) return { records: 0, erased: 0, inJournal };
+  await checkEnd(parts, { key, chain, metHead, n: walk.end.n }, report);
+  return { records: walk.records, erased: walk.erased, inJournal };
+}
+
+/** It may have grown since its end was read; then that of now must not lie behind what was found. */
+async function checkEnd(
+  parts: AuditParts,
+  {
+    key,
+    chain,
+    metHead,
+    n,
+  }: Pick<Stream, "key" | "chain"> & { readonly metHead: boolean; readonly n: number },
+  report: Report,
+): Promise<void> {
   const head = n > chain.n ? await headNow(parts, key) : chain.n;
   if (!metHead || n > head)
     report(`session ${key}`, `its chain ends at commit ${n}, but the session says ${head}`);
-  return { records: walk.records, erased: walk.erased, inJournal };
 }
 
 async function headNow({ ledger }: AuditParts, key: string): Promise<number> {

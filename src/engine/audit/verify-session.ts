@@ -17,10 +17,10 @@ export interface SessionVerification {
 export async function verifySession(parts: AuditParts, key: string): Promise<SessionVerification> {
   // Under another secret every record would look forged.
   await parts.ready();
-  const { chain = { n: 0, hash: CHAIN_START } } =
+  const { chain = { n: 0, hash: CHAIN_START }, pruned } =
     (await parts.ledger.load({ sessionKey: key }))?.session ?? {};
   let faults = 0;
-  await verifyChain(parts, { key, chain, lastSeq: 0 }, () => {
+  await verifyChain(parts, { key, chain, pruned: pruned !== undefined, lastSeq: 0 }, () => {
     faults += 1;
   });
   return { ok: faults === 0, cannotDetect: sessionLimits(parts.keyed) };

@@ -8,6 +8,7 @@ import {
 } from "../journal/index.ts";
 import type { CheckpointRecord, Ledger, LogRow } from "../ledger/index.ts";
 import { type AuditParts, hasCheckpoint, parseHead } from "./checkpoints.ts";
+import { LeftWalk, type PrunedJournal, type PrunedSummary, readPruned, summaryOf } from "./pruned.ts";
 import { type ChainCount, verifyChain } from "./verify-chain.ts";
 import { type Loss, verifyLimits } from "./verify-limits.ts";
 
@@ -31,6 +32,8 @@ export interface Verification {
   readonly unsealed: number;
   readonly streams: number;
   readonly checkpoints: number;
+  /** What was removed from the journal because of its age; absent where nothing was. */
+  readonly pruned?: PrunedSummary;
   readonly faults: readonly Fault[];
   /** What this check cannot detect, as sentences. */
   readonly cannotDetect: readonly string[];
@@ -45,6 +48,7 @@ export interface VerifyOptions {
 }
 
 const MAX_FAULTS = 100;
+const MOST_TRIES = 3;
 
 /**
  * Checks every checkpoint and every chain, page by page: memory does not grow with the journal. Finds any commit that
@@ -54,25 +58,51 @@ const MAX_FAULTS = 100;
 export async function verify(parts: AuditParts, options: VerifyOptions = {}): Promise<Verification> {
   // Under another secret every record would look forged.
   await parts.ready();
+  for (let tries = 1; ; tries += 1) {
+    const pruned = await readPruned(parts.ledger);
+    const found = await verifyOnce(parts, options, pruned);
+    // What is pruned meanwhile is missing in one part of the check and not in another.
+    if (found.ok || (await readPruned(parts.ledger))?.n === pruned?.n) return found;
+    if (tries === MOST_TRIES)
+      return { ...found, faults: [{ where: "journal", what: PRUNED_MEANWHILE }, ...found.faults] };
+  }
+}
+
+const PRUNED_MEANWHILE =
+  "it was being pruned during this check, so the other faults may not be real: check again when retention has ended";
+
+async function verifyOnce(
+  parts: AuditParts,
+  options: VerifyOptions,
+  pruned: PrunedJournal | undefined,
+): Promise<Verification> {
   const faults: Fault[] = [];
   const report: Report = (where, what) => {
     if (faults.length < MAX_FAULTS) faults.push({ where, what });
   };
-  const journal = await verifyJournal(parts, report);
+  const journal = await verifyJournal(parts, pruned, report);
   const { inJournal, ...chains } = await verifyChains(parts, journal.lastSeq, report, options.onRecords);
   // With its session gone, nobody has looked at a record's place in its chain, or at its body.
   const strays = journal.count - inJournal;
   if (strays !== 0) report("journal", `${strays} commits belong to no session`);
   if (options.head !== undefined) await verifyHead(parts.ledger, options.head, report);
-  const { checkpoints, unsealed, losses } = journal;
+  const { checkpoints, unsealed, losses, boundary } = journal;
   const { keyed } = parts;
+  const summary = pruned && summaryOf(pruned, boundary?.count ?? 0);
   return {
     ok: faults.length === 0,
     ...chains,
     unsealed,
     checkpoints,
+    ...(summary === undefined ? {} : { pruned: summary }),
     faults,
-    cannotDetect: verifyLimits({ keyed, unsealed, losses, hasHead: options.head !== undefined }),
+    cannotDetect: verifyLimits({
+      keyed,
+      unsealed,
+      losses,
+      hasHead: options.head !== undefined,
+      pruned: summary,
+    }),
   };
 }
 
@@ -82,24 +112,38 @@ interface JournalCount {
   readonly lastSeq: number;
   readonly checkpoints: number;
   readonly losses: readonly Loss[];
+  /** The checkpoint up to which lines were removed. */
+  readonly boundary: CheckpointRecord | undefined;
 }
 
-/** The whole log in the order of commits, against the checkpoints that cover it. */
-async function verifyJournal(parts: AuditParts, report: Report): Promise<JournalCount> {
+/** The whole log in the order of commits, against the checkpoints that cover it, and what is left of what they covered. */
+async function verifyJournal(
+  parts: AuditParts,
+  pruned: PrunedJournal | undefined,
+  report: Report,
+): Promise<JournalCount> {
   const { ledger } = parts;
   // What is sealed meanwhile may cover what has not been read.
   const newest = await ledger.journal.lastCheckpoint();
-  const seals = new SealWalk(parts, report, newest);
+  const seals = new SealWalk(parts, report, { newest, pruned });
+  const left = new LeftWalk(parts.hasher, pruned);
   await seals.begin();
   let count = 0;
   let lastSeq = 0;
   for await (const row of logRows(ledger, 0)) {
-    if (ledger.journal.gapless && row.seq !== lastSeq + 1) report("journal", gap(lastSeq + 1, row.seq));
-    await seals.take(row);
+    const first = Math.max(lastSeq, left.upTo) + 1;
+    if (row.seq <= left.upTo) left.take(row);
+    else {
+      if (ledger.journal.gapless && row.seq !== first) report("journal", gap(first, row.seq));
+      await seals.take(row);
+    }
     count += 1;
     lastSeq = row.seq;
   }
-  return { count, unsealed: await seals.end(), lastSeq, checkpoints: seals.met, losses: seals.losses };
+  left.finish(report);
+  const unsealed = await seals.end();
+  const { met, losses, boundary } = seals;
+  return { count, unsealed, lastSeq, checkpoints: met, losses, boundary };
 }
 
 function gap(first: number, next: number): string {
@@ -112,6 +156,7 @@ class SealWalk {
   readonly #parts: AuditParts;
   readonly #report: Report;
   readonly #newest: CheckpointRecord | undefined;
+  readonly #pruned: PrunedJournal["body"] | undefined;
   readonly #checkpoints: AsyncGenerator<CheckpointRecord, undefined>;
   #next: CheckpointRecord | undefined;
   /** The last one whose lines have all gone by. */
@@ -127,11 +172,20 @@ class SealWalk {
   #excused = 0;
   met = 0;
   readonly losses: Loss[] = [];
+  boundary: CheckpointRecord | undefined;
 
-  constructor(parts: AuditParts, report: Report, newest: CheckpointRecord | undefined) {
+  constructor(
+    parts: AuditParts,
+    report: Report,
+    {
+      newest,
+      pruned,
+    }: { readonly newest: CheckpointRecord | undefined; readonly pruned: PrunedJournal | undefined },
+  ) {
     this.#parts = parts;
     this.#report = report;
     this.#newest = newest;
+    this.#pruned = pruned?.body;
     this.#checkpoints = checkpointsUpTo(parts.ledger, newest?.k ?? 0);
   }
 
@@ -150,6 +204,8 @@ class SealWalk {
   /** Resolves to how many records no checkpoint covers. */
   async end(): Promise<number> {
     while (this.#next !== undefined) await this.#pass(this.#next);
+    if (this.#pruned !== undefined && this.boundary === undefined)
+      this.#report(`checkpoint ${this.#pruned.checkpoint.k}`, NO_BOUNDARY);
     const latest = (await this.#parts.ledger.journal.lastCheckpoint())?.k ?? 0;
     if (this.#named > latest) this.#report(`checkpoint ${this.#named}`, GONE);
     return this.#since;
@@ -171,6 +227,7 @@ class SealWalk {
 
   async #pass(checkpoint: CheckpointRecord): Promise<void> {
     const { k, lastSeq, count, root } = checkpoint;
+    if (k <= (this.#pruned?.checkpoint.k ?? 0)) this.#passPruned(checkpoint);
     if (this.#root !== root || this.#count !== count) {
       const what = `it covers ${count} commits up to ${lastSeq}, but the journal has different ones`;
       this.#report(`checkpoint ${k}`, what);
@@ -181,6 +238,19 @@ class SealWalk {
     this.#since = 0;
     this.#passed = k;
     await this.#advance();
+  }
+
+  /** Its lines are not all there. What is left of them is checked by itself; the chain of checkpoints goes on from it. */
+  #passPruned(checkpoint: CheckpointRecord): void {
+    const { k, hash, lastSeq, root, count } = checkpoint;
+    this.#root = root;
+    this.#count = count;
+    if (
+      k === this.#pruned?.checkpoint.k &&
+      hash === this.#pruned.checkpoint.hash &&
+      lastSeq === this.#pruned.upTo
+    )
+      this.boundary = checkpoint;
   }
 
   async #advance(): Promise<void> {
@@ -201,6 +271,7 @@ class SealWalk {
   }
 }
 
+const NO_BOUNDARY = "the journal was pruned up to it, but it is missing or different";
 const GONE = "that checkpoint is missing, or covers later commits";
 
 async function* checkpointsUpTo(ledger: Ledger, newest: number): AsyncGenerator<CheckpointRecord, undefined> {
@@ -230,8 +301,8 @@ async function verifyChains(
   const total = { records: 0, erased: 0, inJournal: 0, streams: 0 };
   for (let after = ""; ; ) {
     const page = await parts.ledger.journal.streams(after, PAGE);
-    for (const { key, chain } of page) {
-      const verified = await verifyChain(parts, { key, chain, lastSeq }, report);
+    for (const stream of page) {
+      const verified = await verifyChain(parts, { ...stream, lastSeq }, report);
       total.records += verified.records;
       total.erased += verified.erased;
       total.inJournal += verified.inJournal;

@@ -51,6 +51,7 @@ export async function openGateCall(parts: EngineParts, input: GateCallInput): Pr
     async (snapshot) => {
       if (snapshot === undefined)
         return { ...(await planNew(parts, input, { argsDigest, reserved })), reserved };
+      if (snapshot.session.pruned !== undefined) throw prunedKey(input.session.id);
       const callId = `${snapshot.session.key}.${input.session.id}`;
       const [known] = await parts.ledger.calls([callId]);
       const same = known?.tool === input.tool.name && askedDigest(parts, known) === argsDigest;
@@ -60,6 +61,11 @@ export async function openGateCall(parts: EngineParts, input: GateCallInput): Pr
       throw new CountersignError("key-reused", `The key ${input.session.id} was already used for ${what}.`);
     };
   return parts.quota.during((reserved) => transact(parts, { session: input.session }, opening(reserved)));
+}
+
+function prunedKey(key: string): CountersignError {
+  const message = `The key ${key} was already used for a call that was pruned because of its age. Use a new key for a new call.`;
+  return new CountersignError("key-reused", message);
 }
 
 // After an amendment `args` are the approver's; the key belongs to the original arguments.

@@ -15,7 +15,7 @@ export {
   readGuard,
   underHold,
 } from "./guard.ts";
-export type { Hold, HoldTarget } from "./hold.ts";
+export { type Hold, type HoldTarget, heldLogins } from "./hold.ts";
 export { placeHold } from "./place.ts";
 export { allHolds } from "./read.ts";
 export { releaseHold } from "./release.ts";

@@ -1,6 +1,16 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, Escalation, GrantLimits, PolicyNote, Vote, VoteSlot } from "../ledger/index.ts";
+import type {
+  CallStatus,
+  ChainHead,
+  CheckpointRecord,
+  Escalation,
+  GrantLimits,
+  PolicyNote,
+  Vote,
+  VoteSlot,
+} from "../ledger/index.ts";
 import type { Approvers, DelegationScope, PrincipalKind, Requirement } from "../people/index.ts";
+import type { LinesLeft } from "./line-sum.ts";
 
 /** Somebody, as the journal names them. */
 export interface JournalPerson {
@@ -311,6 +321,24 @@ export interface JournalBodies {
     readonly seal: string;
     readonly sessions: number;
   };
+  /**
+   * Lines of the log were removed under the rules of this version. Of all lines up to `upTo`, the last that the checkpoint
+   * covers, those are left that `left` is the sum of. `sessions`: whose lines went with this record, where their chains ended, and
+   * in which archive file they are.
+   */
+  readonly "journal-pruned": ActedBy & {
+    readonly rules: string;
+    readonly checkpoint: Pick<CheckpointRecord, "k" | "hash">;
+    readonly upTo: number;
+    readonly left: LinesLeft;
+    readonly sessions: readonly PrunedSession[];
+  };
+}
+
+/** A session whose lines were removed. */
+export interface PrunedSession extends ChainHead {
+  readonly key: string;
+  readonly file?: number;
 }
 
 export type JournalKind = keyof JournalBodies;

@@ -14,6 +14,7 @@ export type {
   JournalEntry,
   JournalKind,
   LateEnd,
+  PrunedSession,
   VoteCast,
 } from "./bodies.ts";
 export {
@@ -27,6 +28,7 @@ export {
   sealedBefore,
 } from "./chain.ts";
 export type { Journal, JournalRange, NewestRange, SealedUpon } from "./journal.ts";
+export { LineSum, type LinesLeft } from "./line-sum.ts";
 export {
   commitsBetween,
   eventId,

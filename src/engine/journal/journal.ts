@@ -39,11 +39,11 @@ export interface Journal {
   sessionRecords(session: string, range: JournalRange): Promise<readonly JournalRecord[]>;
   /** The newest record; undefined where there is none. */
   lastRecord(): Promise<JournalRecord | undefined>;
-  /** Every session's key and the end of its log, deleted ones included, in key order. */
+  /** Every session's key and the end of its log, deleted ones included, in key order. `pruned`: it is buried. */
   streams(
     after: string,
     limit: number,
-  ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]>;
+  ): Promise<readonly { readonly key: string; readonly chain: ChainHead; readonly pruned?: true }[]>;
   checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]>;
   lastCheckpoint(): Promise<CheckpointRecord | undefined>;
   /**

@@ -24,10 +24,12 @@ import type {
   JournalKind,
   JournalPerson,
   LateEnd,
+  PrunedSession,
   StepNoted,
   TenantNoted,
   VoteCast,
 } from "./bodies.ts";
+import { isLineSum, type LinesLeft } from "./line-sum.ts";
 
 /** A stored record: readable, erased, or nothing that this version has written. */
 export type ParsedEntry =
@@ -325,6 +327,17 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   },
   "retention-run": { ...actedBy, rules: text, erased: count, held: count },
   "journal-archived": { ...actedBy, file: count, seal: text, sessions: count },
+  "journal-pruned": {
+    ...actedBy,
+    rules: text,
+    checkpoint: shaped<JournalBodies["journal-pruned"]["checkpoint"]>({ k: count, hash: text }),
+    upTo: count,
+    left: shaped<LinesLeft>({
+      rows: count,
+      sum: (value): value is string => text(value) && isLineSum(value),
+    }),
+    sessions: listOf(shaped<PrunedSession>({ key: text, n: count, hash: text, file: optional(count) })),
+  },
 };
 
 /** Is this a kind that this version writes? */

@@ -84,6 +84,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "session-pruned": nothing,
   "retention-run": nothing,
   "journal-archived": nothing,
+  "journal-pruned": nothing,
   "person-erased": nothing,
 };
 

@@ -89,7 +89,7 @@ export {
 export type { CheckpointRecord, JournalRecord, LogRow } from "./records/log-row.ts";
 export { cutPolicy, cutShown, cutSubject, cutValue, cutVotes } from "./records/preview.ts";
 export { searchableWords, wordsOf } from "./records/search-words.ts";
-export type { ChainHead, Remains, SessionRecord } from "./records/session-record.ts";
+export type { ChainHead, Pruned, Remains, SessionRecord } from "./records/session-record.ts";
 export { turnOf } from "./records/turn-of.ts";
 export { isLedgerAway, retryUntilStored } from "./retry-until-stored.ts";
 export { checkSecret } from "./secret-check.ts";

@@ -20,7 +20,7 @@ import type {
 import type { Owners } from "./owners.ts";
 import type { CallRecord, StepRecord } from "./records/call-record.ts";
 import type { FrameRecord } from "./records/frame-record.ts";
-import type { Remains, SessionRecord } from "./records/session-record.ts";
+import type { Pruned, Remains, SessionRecord } from "./records/session-record.ts";
 
 /** How this process uses its database connections, and how often it retried. */
 export interface LedgerStats {
@@ -148,6 +148,17 @@ export interface Ledger {
     names: ReadonlyMap<string, string>,
     judge: () => Promise<ItemVersion | undefined>,
   ): Promise<boolean>;
+  /**
+   * Leaves of an erased session its name and the end of its chain. No commit to it succeeds from then on. False if the session
+   * is not erased, or has another version; or if `judge` names no item, or one that is in another version meanwhile.
+   */
+  bury(
+    session: Pick<SessionRecord, "key" | "version">,
+    pruned: Pruned,
+    judge: () => Promise<ItemVersion | undefined>,
+  ): Promise<boolean>;
+  /** Removes the lines of the log of sessions that are buried; of all at the same moment. It can be repeated. */
+  dropLines(sessions: readonly string[]): Promise<void>;
   /** Removes expired items, and owners that hold nothing, and updates the search index. */
   tidy(): Promise<void>;
 

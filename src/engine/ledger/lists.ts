@@ -1,6 +1,7 @@
 import type { Journal } from "../journal/index.ts";
 import type { ShownStatus } from "../lifecycle/index.ts";
 import type { DelegatedView } from "../people/index.ts";
+import type { KeyValueStore } from "./key-value-store.ts";
 import type { CallRecord } from "./records/call-record.ts";
 import type { ConfirmationRecord } from "./records/confirmation-record.ts";
 import type { GrantRecord } from "./records/grant-record.ts";
@@ -105,6 +106,7 @@ export interface EventRange {
 export interface Lists {
   confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>>;
   readonly journal: Pick<Journal, "records" | "sessionRecords">;
+  readonly items: Pick<KeyValueStore, "list">;
 }
 
 /**

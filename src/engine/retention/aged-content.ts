@@ -32,8 +32,8 @@ export interface Planned {
   readonly user: string;
   readonly id: string;
   readonly idleSince: number;
-  /** What goes; `nothing` if a legal hold keeps it. */
-  readonly goes: "content" | "nothing";
+  /** What goes: its content; of an erased one its journal; `nothing` if a legal hold keeps it. */
+  readonly goes: "content" | "journal" | "nothing";
   readonly hold?: string;
 }
 

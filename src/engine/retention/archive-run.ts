@@ -143,7 +143,7 @@ class Archiver {
       (page) => ledger.sessions({ idleSince, deleted: true }, page),
       BATCH,
     )) {
-      if (isDiary(session)) continue;
+      if (isDiary(session) || session.pruned !== undefined) continue;
       const mark = await readMark(ledger, session.key);
       if (mark?.n !== session.chain.n) yield session;
     }
@@ -252,7 +252,7 @@ function toPlace(value: unknown): ArchivePlace {
 }
 
 /** Up to which commit a session is archived, and in which file. */
-async function readMark(
+export async function readMark(
   { items }: Pick<Ledger, "items">,
   session: string,
 ): Promise<{ readonly n: number; readonly file: number } | undefined> {

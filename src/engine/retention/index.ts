@@ -8,6 +8,7 @@
 export type { Planned } from "./aged-content.ts";
 export { type ArchiveFolder, type ArchiveRun, runArchive } from "./archive-run.ts";
 export { type ErasedPerson, erasePerson, type PersonalItems, type PersonErased } from "./erase-person.ts";
+export type { JournalReport } from "./journal-run.ts";
 export { RunLease } from "./lease.ts";
 export { planRetention } from "./plan.ts";
 export { readProgress } from "./progress.ts";

@@ -9,4 +9,14 @@ export interface RetentionRules {
   readonly shortestContentMs: number | undefined;
   /** For how long content of a session is kept after the last thing that happened in it; undefined: for ever. */
   contentMs(app: string, tools: ReadonlySet<string>): number | undefined;
+  /** For how long the journal is kept; absent: for ever. */
+  readonly journal?: JournalRules;
+}
+
+/** For how long the records of erased sessions are kept. */
+export interface JournalRules {
+  /** The shortest time of all rules. */
+  readonly shortestMs: number;
+  /** For how long a session's records are kept after the last of them; undefined: for ever. */
+  keepMs(app: string, tools: ReadonlySet<string>): number | undefined;
 }

@@ -4,6 +4,7 @@ import { transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { pruneSession } from "../sessions/index.ts";
 import { agedContent } from "./aged-content.ts";
+import { type JournalReport, JournalRun } from "./journal-run.ts";
 import { RunLease } from "./lease.ts";
 import { readProgress, writeProgress } from "./progress.ts";
 import type { RetentionRules } from "./rules.ts";
@@ -31,6 +32,8 @@ export interface RetentionReport {
   readonly erased: number;
   /** Sessions that a legal hold kept. */
   readonly held: number;
+  /** What was removed from the journal itself; absent where the rules keep it for ever. */
+  readonly journal?: JournalReport;
 }
 
 /** `elsewhere`: another process runs it now. `stopped`: the next run goes on from there. */
@@ -47,8 +50,9 @@ export async function runRetention(parts: EngineParts, options: RetentionRunOpti
   await parts.ready();
   const done = await RunLease.during(parts, "retention", async (lease): Promise<RetentionRun> => {
     const run = new Run(parts, options, lease);
-    const ended = await run.content();
+    const content = await run.content();
     await run.note();
+    const ended = content === "done" ? await run.journal() : content;
     await parts.ledger.tidy();
     return { ...run.report, ended };
   });
@@ -61,6 +65,7 @@ class Run {
   readonly #lease: RunLease;
   #erased = 0;
   #held = 0;
+  #journal: JournalRun | undefined;
 
   constructor(parts: EngineParts, options: RetentionRunOptions, lease: RunLease) {
     this.#parts = parts;
@@ -69,7 +74,19 @@ class Run {
   }
 
   get report(): RetentionReport {
-    return { erased: this.#erased, held: this.#held };
+    const journal = this.#journal?.report;
+    return { erased: this.#erased, held: this.#held, ...(journal === undefined ? {} : { journal }) };
+  }
+
+  /** Removes what is left of erased sessions from the journal. */
+  async journal(): Promise<"done" | "stopped"> {
+    const { rules, decider, batch = BATCH, onHeld } = this.#options;
+    const { version, journal } = rules;
+    if (journal === undefined) return "done";
+    const rest = (): Promise<boolean> => this.#rest();
+    const options = { rules: { version, journal }, decider, batch, rest, onHeld };
+    this.#journal = await JournalRun.begin(this.#parts, options);
+    return this.#journal.run();
   }
 
   async content(): Promise<"done" | "stopped"> {
@@ -96,7 +113,8 @@ class Run {
     const { rules, decider } = this.#options;
     await transact<void>(this.#parts, { session: RETENTION_DIARY }, (snapshot) => {
       const draft = diaryDraft(this.#parts, snapshot);
-      draft.journal("retention-run", { rules: rules.version, ...this.report, ...actor(decider) });
+      const counts = { erased: this.#erased, held: this.#held };
+      draft.journal("retention-run", { rules: rules.version, ...counts, ...actor(decider) });
       return { draft, value: undefined };
     });
   }

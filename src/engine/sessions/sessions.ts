@@ -136,7 +136,7 @@ export async function useKey(
   return transact<Recalled>(parts, { session: name }, async (snapshot) => {
     const known = await recallResponse(parts.ledger, once);
     if (known !== undefined) return { value: known };
-    if (snapshot === undefined) return { value: noSession(name) };
+    if (snapshot === undefined || snapshot.session.pruned !== undefined) return { value: noSession(name) };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     return {
       draft: draft.write(rememberResponse(once, meaning, snapshot.now)),
@@ -214,7 +214,7 @@ export async function pruneSession(
  */
 export async function eraseFinished(parts: EngineParts, key: string, by: string): Promise<Done> {
   return transact<Done>(parts, { sessionKey: key }, async (snapshot) => {
-    if (snapshot === undefined) return { value: { ok: true } };
+    if (snapshot === undefined || snapshot.session.pruned !== undefined) return { value: { ok: true } };
     const [open] = await parts.ledger.unanswered(key);
     const frames = await parts.ledger.liveFrames(key);
     const isBusy = snapshot.session.open > 0 || open !== undefined;

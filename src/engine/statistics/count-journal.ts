@@ -1,5 +1,5 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import type { Ledger, Lists } from "../ledger/index.ts";
 import { type Day, dayOf, type Fact, NO_DAY, withFact } from "./day.ts";
 import { factOf } from "./facts.ts";
 
@@ -84,8 +84,8 @@ async function addToDay(
 
 /** Every day that is kept, oldest first. */
 export async function keptDays(
-  ledger: Pick<Ledger, "items">,
+  lists: Pick<Lists, "items">,
 ): Promise<readonly { readonly id: string; readonly day: Day }[]> {
-  const { items } = await ledger.items.list(DAYS, { limit: 2 * KEPT_DAYS });
+  const { items } = await lists.items.list(DAYS, { limit: 2 * KEPT_DAYS });
   return items.map(({ id, value }) => ({ id, day: value as unknown as Day }));
 }

@@ -7,5 +7,11 @@
  */
 
 export { countJournal } from "./count-journal.ts";
-export { MOST_DAYS, readStatistics, type Statistics, type StatisticsNumbers } from "./read-statistics.ts";
+export {
+  countStatistics,
+  MOST_DAYS,
+  readStatistics,
+  type Statistics,
+  type StatisticsNumbers,
+} from "./read-statistics.ts";
 export type { Sight } from "./waiting.ts";

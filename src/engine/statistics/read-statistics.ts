@@ -1,6 +1,6 @@
 import type { Ledger, Lists } from "../ledger/index.ts";
 import { type Principal, viewsAs } from "../people/index.ts";
-import { countJournal, keptDays } from "./count-journal.ts";
+import { type Counted, countJournal, keptDays } from "./count-journal.ts";
 import {
   type Cell,
   COUNTED,
@@ -77,18 +77,29 @@ export interface StatisticsRequest {
   readonly of: "everybody" | Principal;
   /** What they see of what waits. Default: what is shown to this login. */
   readonly sight?: Sight;
-  /** Where what waits is read. Default: the ledger. */
-  readonly lists?: Pick<Lists, "confirmations">;
+}
+
+/** Counts what is new, on the ledger itself. Resolves to what reads the numbers of the last days, there or on a standby. */
+export async function countStatistics(
+  ledger: Ledger,
+): Promise<
+  (lists: Pick<Lists, "confirmations" | "items">, request: StatisticsRequest) => Promise<Statistics>
+> {
+  const counted = await countJournal(ledger, MOST_COUNTED);
+  return (lists, request) => readDays(lists, request, { ...counted, now: ledger.now });
 }
 
 /** Counts what is new, and reads the numbers of the last days. */
-export async function readStatistics(
-  ledger: Ledger,
-  { days, of, sight, lists = ledger }: StatisticsRequest,
+export async function readStatistics(ledger: Ledger, request: StatisticsRequest): Promise<Statistics> {
+  return (await countStatistics(ledger))(ledger, request);
+}
+
+async function readDays(
+  lists: Pick<Lists, "confirmations" | "items">,
+  { days, of, sight }: StatisticsRequest,
+  { behind, now }: Counted & { readonly now: number },
 ): Promise<Statistics> {
-  const { behind } = await countJournal(ledger, MOST_COUNTED);
-  const kept = await keptDays(ledger);
-  const { now } = ledger;
+  const kept = await keptDays(lists);
   const names = Array.from({ length: days }, (_, i) => dayOf(now - (days - 1 - i) * DAY_MS));
   const found = new Map(kept.map(({ id, day }) => [id, day]));
   const own = of === "everybody" ? undefined : of.id;

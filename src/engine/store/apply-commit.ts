@@ -45,6 +45,8 @@ export function applyCommit(document: SessionDocument | undefined, commit: Commi
   const { session, change, writes } = commit;
   const name = session.create ?? document?.head;
   if (name === undefined) return { ok: false, conflict: "version" };
+  if (document?.head.pruned !== undefined)
+    throw new CountersignError("internal", "The journal of this session was pruned: nothing can follow.");
   const work = new Work(document, { key: session.key, name, n: session.version + 1 });
   for (const write of writes) {
     const refused = work.apply(write);

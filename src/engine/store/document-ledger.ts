@@ -33,6 +33,7 @@ import type { Usage } from "../questions/index.ts";
 import { applyCommit } from "./apply-commit.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { anonymiseSession } from "./erasing/anonymise.ts";
+import { burySession } from "./erasing/bury.ts";
 import { remainsOf } from "./erasing/remains.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
@@ -243,6 +244,15 @@ export class DocumentLedger implements Ledger {
   async anonymise(...[session, names, judge]: Parameters<Ledger["anonymise"]>): Promise<boolean> {
     this.#cache.drop(session);
     return anonymiseSession(this.#store, session, { names, judge });
+  }
+
+  async bury(...[session, pruned, judge]: Parameters<Ledger["bury"]>): Promise<boolean> {
+    this.#cache.drop(session.key);
+    return burySession(this.#store, session, { pruned, judge });
+  }
+
+  dropLines(sessions: readonly string[]): Promise<void> {
+    return this.#store.dropLines(sessions);
   }
 
   async tidy(): Promise<void> {

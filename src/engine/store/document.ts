@@ -5,6 +5,7 @@ import type {
   ConfirmationRecord,
   FrameRecord,
   GrantRecord,
+  Pruned,
   SessionName,
   StepRecord,
   Vote,
@@ -29,6 +30,7 @@ export interface SessionHead extends SessionName {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt?: number;
+  readonly pruned?: Pruned;
 }
 
 /**

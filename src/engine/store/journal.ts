@@ -6,7 +6,7 @@ import {
   rowAt,
   type SealedUpon,
 } from "../journal/index.ts";
-import type { ChainHead, CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
+import type { CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
 import type { LogRange, Store } from "./store.ts";
 
 const MOST_ROWS = 200;
@@ -74,12 +74,13 @@ export class StoredJournal implements Journal {
     }
   }
 
-  async streams(
-    after: string,
-    limit: number,
-  ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]> {
+  async streams(...[after, limit]: Parameters<Journal["streams"]>): ReturnType<Journal["streams"]> {
     const found = await this.#store.documents({ afterKey: after, limit });
-    return found.map(({ key, document }) => ({ key, chain: document.head.chain }));
+    return found.map(({ key, document: { head } }) => ({
+      key,
+      chain: head.chain,
+      ...(head.pruned === undefined ? {} : { pruned: true }),
+    }));
   }
 
   checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]> {

@@ -188,6 +188,12 @@ export interface Store {
   /** False if the session is not erased, or if it or the guard has another version than was read. Synced. */
   rename(renaming: SessionRenaming): Promise<boolean>;
 
+  /**
+   * Removes all lines of the log of these sessions, as far as they are erased; of all at the same moment. Never the newest
+   * line: its position would be given out again.
+   */
+  dropLines(sessions: readonly string[]): Promise<void>;
+
   /** In the order of commits. */
   log(query: LogQuery): Promise<readonly LogRow[]>;
   /** What was stored beside a session's log line. After an erasure only digests and ids are left. */

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { type Principal, readStatistics, type Sight, viewsAs } from "../../engine/index.ts";
+import { countStatistics, type Principal, type Sight, viewsAs } from "../../engine/index.ts";
 import { maySee } from "../approvals/visibility.ts";
 import type { HttpEnv } from "../env.ts";
 import { serve } from "../operation.ts";
@@ -33,10 +33,9 @@ export function serveStatistics(routes: OpenAPIHono<HttpEnv>, site: Site): void 
       const principal = context.get("principal");
       const of = hasScope(principal, "metrics", "admin") ? "everybody" : principal;
       const sight = of === "everybody" ? {} : { sight: await sightOf(site, of) };
-      const ledger = await site.ledger();
-      const numbers = await site.lists.read({ maxAge }, (lists) =>
-        readStatistics(ledger, { days, of, lists, ...sight }),
-      );
+      // Before a standby is looked for: what is counted now, it has then too.
+      const readDays = await countStatistics(await site.ledger());
+      const numbers = await site.lists.read({ maxAge }, (lists) => readDays(lists, { days, of, ...sight }));
       return Response.json(numbers, { headers: NO_STORE });
     },
   );

@@ -173,6 +173,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "session-pruned": nothing,
   "retention-run": nothing,
   "journal-archived": nothing,
+  "journal-pruned": nothing,
   "person-erased": nothing,
 };
 

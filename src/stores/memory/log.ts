@@ -11,12 +11,14 @@ interface Kept extends Omit<LogRow, "body"> {
 }
 
 const NAMED = "select max(batch) from log where batch <= ?";
+const NEXT = "select min(batch) from log where batch > ?";
 const BATCH = "select rows, texts, session from log where batch = ?";
 const LAST_OF = "select max(last) from log where session = ?";
 const PART_OF =
   "select rows, texts, session from log where session = ? and last > ? and first <= ? order by first";
 const PUT = "insert into log (batch, session, first, last, rows, texts) values (?, ?, ?, ?, ?, ?)";
 const ALL_OF = "select rows, texts, session, first from log where session = ?";
+const DROP = "delete from log where session = ?";
 const REPLACE = "update log set rows = ?, texts = ? where session = ? and first = ?";
 
 const ROW_WEIGHT = 300;
@@ -31,6 +33,7 @@ export class Log {
   readonly #ofSession = new TransientMap<string, Kept[]>();
   #last = 0;
   #firstHot = 1;
+  #hasGaps = false;
 
   constructor(cold: Cold, most: number) {
     this.#cold = cold;
@@ -53,13 +56,31 @@ export class Log {
   }
 
   page(range: LogRange): readonly LogRow[] {
-    const [start, stop] = boundsOf(range, this.#last);
+    const { limit, after, until = this.#last, last } = range;
+    for (let width = limit; ; width *= 2) {
+      const [start, stop] = boundsOf({ ...range, limit: width }, this.#last);
+      const rows = this.#between(start, stop);
+      const isAll = last === true ? start <= Math.max(after, 0) : stop >= Math.min(until, this.#last);
+      // With gaps, as many places have fewer rows.
+      if (!this.#hasGaps || isAll || rows.length >= limit)
+        return within(last === true ? rows.slice(-limit) : rows.slice(0, limit), range);
+    }
+  }
+
+  #between(start: number, stop: number): readonly Kept[] {
     const rows = start + 1 < this.#firstHot ? this.#coldRows(start, stop) : [];
     for (let seq = Math.max(start + 1, this.#firstHot); seq <= stop; seq += 1) {
       const kept = this.#hot.get(seq);
       if (kept !== undefined) rows.push(kept);
     }
-    return within(rows, range);
+    return rows;
+  }
+
+  drop(session: string): void {
+    for (const { seq } of this.#ofSession.get(session) ?? []) this.#hot.delete(seq);
+    this.#ofSession.delete(session);
+    if (this.#firstHot > 1) this.#cold.run(DROP, session);
+    this.#hasGaps = true;
   }
 
   pageOf(session: string, range: LogRange): readonly LogRow[] {
@@ -115,7 +136,7 @@ export class Log {
         if (left.length === 0) this.#ofSession.delete(session);
         else this.#ofSession.set(session, left);
       }
-      this.#firstHot = first + oldest.length;
+      this.#firstHot = (oldest.at(-1)?.seq ?? first) + 1;
     });
   }
 
@@ -135,11 +156,13 @@ export class Log {
 
   #coldRows(start: number, stop: number): Kept[] {
     const found: Kept[] = [];
-    let [batch] = this.#cold.get(NAMED, start + 1) as readonly [number];
-    while (batch <= stop && batch < this.#firstHot) {
+    const batchAt = (sql: string, seq: number): number | undefined =>
+      (this.#cold.get(sql, seq)?.[0] as number | null | undefined) ?? undefined;
+    let batch = batchAt(NAMED, start + 1) ?? batchAt(NEXT, start + 1);
+    while (batch !== undefined && batch <= stop) {
       const rows = this.#cold.all(BATCH, batch).flatMap(toRows);
       for (const row of rows) if (row.seq > start && row.seq <= stop) found.push(row);
-      batch += rows.length;
+      batch = batchAt(NEXT, batch);
     }
     return found.sort((a, b) => a.seq - b.seq);
   }

@@ -120,6 +120,12 @@ export class MemoryStore implements Store {
     return true;
   }
 
+  async dropLines(sessions: readonly string[]): Promise<void> {
+    this.#check();
+    for (const key of sessions)
+      if (this.#documents.byKey(key)?.document.head.deletedAt !== undefined) this.#log.drop(key);
+  }
+
   async log(query: LogQuery): Promise<readonly LogRow[]> {
     this.#check();
     if ("at" in query) {

@@ -18,6 +18,10 @@ const NEWEST_OF = within(`${OF_SESSION} order by n desc limit $4`, "$5", "seq de
 const AT = `select ${LOG_COLUMNS} from countersign.log where seq = any ($1::bigint[]) order by seq`;
 const ARCHIVE = "select archived from countersign.log where session = $1 and n = $2";
 
+const DELETE_LINES =
+  "delete from countersign.log l using countersign.documents d " +
+  "where l.session = any ($1::text[]) and d.key = l.session and d.deleted";
+
 const CHECKPOINT = `select ${CHECKPOINT_COLUMNS} from countersign.checkpoints`;
 const CHECKPOINTS = `${CHECKPOINT} where k > $1 order by k limit $2`;
 const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
@@ -57,6 +61,10 @@ export async function readArchive(
   if (hasNul(session)) return undefined;
   const [archived = null] = (await database.get(ARCHIVE, [session, n])) ?? [];
   return archived === null ? undefined : (JSON.parse(archived as string) as Archive);
+}
+
+export async function deleteLines(database: Database, sessions: readonly string[]): Promise<void> {
+  await database.run(DELETE_LINES, [sessions]);
 }
 
 export async function readCheckpoints(

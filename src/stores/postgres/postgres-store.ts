@@ -28,7 +28,7 @@ import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries, readLost } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { LedgerTime } from "./ledger-time.ts";
-import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt } from "./log.ts";
+import { deleteLines, insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -106,6 +106,10 @@ export class PostgresStore implements Store {
 
   rename(renaming: SessionRenaming): Promise<boolean> {
     return renameSession(this.#database, renaming);
+  }
+
+  dropLines(sessions: readonly string[]): Promise<void> {
+    return deleteLines(this.#database, sessions);
   }
 
   log(query: LogQuery): Promise<readonly LogRow[]> {

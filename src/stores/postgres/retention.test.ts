@@ -55,3 +55,21 @@ test("two processes that run at once erase every session once", async () => {
   expect(records.filter(({ kind }) => kind === "session-pruned")).toHaveLength(5);
   expect(await one.verify()).toMatchObject({ ok: true });
 });
+
+test("the journal of erased sessions is pruned by one of two processes; what is left verifies on both", async () => {
+  const [one, other] = await openTwo();
+  for (let n = 0; n < 7; n += 1) await one.createSession({ ...NAME, id: `s${n}` }, { note: "a note" });
+  const rules: RetentionRules = { ...RULES, journal: { shortestMs: -60_000, keepMs: () => -60_000 } };
+  const run = (engine: Engine) => runRetention(partsOf(engine), { rules, decider, batch: 2, pauseMs: 0 });
+  await run(one);
+  await one.createSession({ ...NAME, id: "later" });
+  await one.head();
+  await Promise.all([run(one), run(other)]);
+  for (const engine of [one, other]) {
+    const checked = await engine.verify();
+    expect(checked).toMatchObject({ ok: true, pruned: { sessions: 7, commits: 14, by: "ops" } });
+    expect(await engine.createSession({ ...NAME, id: "s3" })).toMatchObject({ code: "session-deleted" });
+  }
+  const left = await other.ledger.journal.rows({ after: 0, limit: 500 });
+  expect(new Set(left.map(({ session }) => session)).size).toBe(2);
+});

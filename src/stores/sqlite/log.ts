@@ -10,6 +10,8 @@ const OLDEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n l
 const NEWEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n desc limit ?`;
 const AT = `${SELECT} where seq = ?`;
 const ARCHIVE = "select archived from log where session = ? and n = ?";
+const DELETE_LINES =
+  "delete from log where session = ? and exists (select 1 from documents where key = log.session and deleted = 1)";
 const HAS_ROW = "select 1 from log where seq = ? and hash = ?";
 
 const CHECKPOINT = `select ${CHECKPOINT_COLUMNS} from checkpoints`;
@@ -32,6 +34,11 @@ export function readLogAt(database: Database, seqs: readonly number[]): readonly
 export function readArchive(database: Database, session: string, n: number): Archive | undefined {
   const [archived = null] = database.get(ARCHIVE, [session, n]) ?? [];
   return archived === null ? undefined : (JSON.parse(archived as string) as Archive);
+}
+
+/** Inside a write transaction. */
+export function deleteLines(database: Database, sessions: readonly string[]): void {
+  for (const session of sessions) database.run(DELETE_LINES, [session]);
 }
 
 export function readCheckpoints(

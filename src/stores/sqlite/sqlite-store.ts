@@ -32,7 +32,7 @@ import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { KnownDocuments } from "./known-documents.ts";
-import { insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt } from "./log.ts";
+import { deleteLines, insertCheckpoint, readArchive, readCheckpoints, readLog, readLogAt } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -113,6 +113,10 @@ export class SqliteStore implements Store {
     });
     if (renamed) this.#truncateSoon();
     return renamed;
+  }
+
+  async dropLines(sessions: readonly string[]): Promise<void> {
+    await this.#database.write(false, () => deleteLines(this.#database, sessions));
   }
 
   log(query: LogQuery): Promise<readonly LogRow[]> {

@@ -1,4 +1,10 @@
-import { type Planned, partsOf, planRetention, runRetention } from "../../../engine/index.ts";
+import {
+  type JournalReport,
+  type Planned,
+  partsOf,
+  planRetention,
+  runRetention,
+} from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import type { RetentionSettings } from "../../../retention/index.ts";
 import { BREAK_GLASS_FLAG, operatorHere } from "../../acting-here.ts";
@@ -15,7 +21,7 @@ const WORDS = { names: ["FILE"] } as const;
 export const retentionPlan: Command = {
   usage: "FILE",
   about:
-    "Lists the sessions whose content is past its age by the rules in FILE, and those of them that a legal hold keeps. " +
+    "Lists the sessions whose content, or whose journal, is past its age by the rules in FILE, and those of them that a legal hold keeps. " +
     "Changes nothing.",
   words: WORDS,
   flags: LEDGER_FLAG,
@@ -27,7 +33,7 @@ export const retentionPlan: Command = {
     const { output, flags } = invocation;
     const { rules } = readSettings(invocation);
     return withEngine(invocation, async (engine) => {
-      const counts = { content: 0, nothing: 0 };
+      const counts = { content: 0, journal: 0, nothing: 0 };
       for await (const planned of planRetention(partsOf(engine), rules)) {
         counts[planned.goes] += 1;
         if (flags.has("json")) output.jsonLine({ ...planned });
@@ -35,7 +41,7 @@ export const retentionPlan: Command = {
       }
       if (!flags.has("json"))
         output.line(
-          `Would erase the content of ${sessions(counts.content)}; holds keep ${sessions(counts.nothing)}.`,
+          `Would erase the content of ${sessions(counts.content)}${rules.journal === undefined ? "" : `, and the journal of ${sessions(counts.journal)}`}; holds keep ${sessions(counts.nothing)}.`,
         );
       return EXIT.ok;
     });
@@ -46,8 +52,8 @@ export const retentionRun: Command = {
   usage: "FILE",
   about:
     "Erases what `retention plan FILE` lists. Only content of sessions in which nothing is open, running or unknown. Holds " +
-    "are checked again in the transaction that erases. Who decided what and when, and all digests, are kept; `audit verify` " +
-    "still passes. One process at a time does this; a run that was interrupted goes on. You cannot undo this.",
+    "are checked again in the transaction that erases. Who decided what and when, and all digests, are kept until the age " +
+    "that the rules give to `journal`; `audit verify` still passes. One process at a time does this; a run that was interrupted goes on. You cannot undo this.",
   words: WORDS,
   flags: { ...BREAK_GLASS_FLAG, ...LEDGER_FLAG },
   examples: [
@@ -70,8 +76,11 @@ export const retentionRun: Command = {
           "Another process runs retention on this ledger now. Try again later.",
         );
       if (flags.has("json")) output.json({ ...run });
-      else output.line(`Erased the content of ${sessions(run.erased)}; holds kept ${sessions(run.held)}.`);
-      return EXIT.ok;
+      else {
+        output.line(`Erased the content of ${sessions(run.erased)}; holds kept ${sessions(run.held)}.`);
+        if (run.journal !== undefined) output.line(describeJournal(run.journal));
+      }
+      return run.journal === undefined || run.journal.unsound === 0 ? EXIT.ok : EXIT.failed;
     });
   },
 };
@@ -80,9 +89,22 @@ function readSettings({ words: [file = ""] }: Invocation): RetentionSettings {
   return openRetentionFile(file);
 }
 
-function describe({ app, user, id, idleSince, hold }: Planned): string {
-  const kept = hold === undefined ? "" : `  kept by hold ${hold}`;
+function describe({ app, user, id, idleSince, goes, hold }: Planned): string {
+  const what = goes === "journal" ? "  its journal" : "";
+  const kept = hold === undefined ? what : `  kept by hold ${hold}`;
   return `${inert(app)}/${inert(user)}/${inert(id)}  idle since ${absoluteTime(idleSince)}${kept}`;
+}
+
+function describeJournal({ sessions: gone, commits, held, unarchived, unsound }: JournalReport): string {
+  const kept = [
+    ...(held === 0 ? [] : [`holds kept ${sessions(held)}`]),
+    ...(unarchived === 0
+      ? []
+      : [`${sessions(unarchived)} stay until they are archived (countersign audit archive)`]),
+    ...(unsound === 0 ? [] : [`${sessions(unsound)} stay because the chain is not intact`]),
+  ];
+  const counted = `Pruned ${commits} commits of ${sessions(gone)} from the journal`;
+  return `${[counted, ...kept].join("; ")}.`;
 }
 
 function sessions(count: number): string {

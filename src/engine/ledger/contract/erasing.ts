@@ -229,6 +229,82 @@ export const erasingCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "of a buried session only its name and the end of its chain are left, and nothing follows in it",
+    async run({ open }) {
+      const ledger = await open();
+      const [writer, other] = [new SessionWriter(ledger, "s1"), new SessionWriter(ledger, "s2")];
+      const confirmation = { status: "approved", votes: [VOTE] } as const;
+      const asked = (key: string) => buildQuestion(key, "c", { call: { status: "succeeded" }, confirmation });
+      await writer.commit([...asked("s1"), writer.journal("noted")]);
+      await other.commit([...asked("s2"), other.journal("noted")]);
+      const guarding = await guardIn(ledger);
+      const live = { key: "s1", version: 1 };
+      checkEqual(await ledger.bury(live, {}, guarding), false, "before it is erased");
+      await writer.commit([{ kind: "erase" }, writer.journal("erased")], { deletedAt: 9 });
+      checkEqual(await ledger.bury(live, {}, guarding), false, "in another version");
+      const judged = { key: "s1", version: 2 };
+      checkEqual(await ledger.bury(judged, {}, async () => undefined), false, "without a guard");
+      checkEqual(await ledger.bury(judged, { file: 3 }, guarding), true, "erased");
+      checkEqual(await ledger.bury(judged, {}, guarding), false, "again");
+      const { session } = (await ledger.load({ sessionKey: "s1" })) ?? {};
+      const { chain, pruned, id = "", app = "", user = "" } = session ?? {};
+      checkEqual([chain?.n, chain?.hash, pruned], [2, "hash-2", { file: 3 }], "what is left");
+      checkEqual((await ledger.load({ session: { app, user, id } }))?.session.key, "s1", "by its name");
+      checkEqual(await ledger.load({ confirmation: questionId("s1", "c") }), undefined, "its question");
+      const { items } = await ledger.confirmations({ state: "closed" });
+      checkEqual(
+        items.map(({ confirmation: { session: key } }) => key),
+        ["s2"],
+        "the history",
+      );
+      const refused = await writer.commit([writer.journal("late")]).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      checkEqual(refused, false, "a later commit");
+    },
+  },
+  {
+    name: "lines of erased sessions are dropped, those of others stay in their places, and pages go on behind the gap",
+    async run({ open }) {
+      const ledger = await open();
+      const writers = Array.from({ length: 40 }, (_, n) => new SessionWriter(ledger, `s${10 + n}`));
+      for (const writer of writers) await writer.commit([writer.journal("noted")]);
+      const before = await ledger.journal.rows({ after: 0, limit: 100 });
+      const gone = writers.slice(2, 37).map(({ key }) => key);
+      await ledger.dropLines(gone);
+      checkEqual(await ledger.journal.rows({ after: 0, limit: 100 }), before, "while they are not erased");
+      for (const writer of writers.slice(2, 37)) await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
+      // What tells of it is always newer.
+      await writers.at(-1)?.commit();
+      const all = await ledger.journal.rows({ after: 0, limit: 100 });
+      const left = all.filter(({ session }) => !gone.includes(session));
+      await ledger.dropLines(gone);
+      await ledger.dropLines([...gone, "none"]);
+      checkEqual(await ledger.journal.rows({ after: 0, limit: 100 }), left, "all that is left");
+      const paged: (typeof left)[number][] = [];
+      for (let after = 0; ; ) {
+        const page = await ledger.journal.rows({ after, limit: 2 });
+        paged.push(...page);
+        const last = page.at(-1);
+        if (last === undefined) break;
+        after = last.seq;
+      }
+      checkEqual(paged, left, "page by page");
+      const newest = await ledger.journal.rows({ after: 0, limit: 4, last: true });
+      checkEqual(newest, left.slice(-4), "the newest");
+      checkEqual(await ledger.journal.sessionRows("s20", { after: 0, limit: 9 }), [], "of a dropped session");
+      const next = new SessionWriter(ledger, "t1");
+      await next.commit([next.journal("noted")]);
+      const [added] = await ledger.journal.rows({ after: 0, limit: 1, last: true });
+      checkEqual(
+        (added?.seq ?? 0) > (all.at(-1)?.seq ?? 0),
+        true,
+        "a later line comes behind all there were",
+      );
+    },
+  },
+  {
     name: "a name is replaced where it is a person's, and not in an id or a word that reads the same",
     async run({ open }) {
       const ledger = await open();

@@ -20,8 +20,15 @@ export interface SessionRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt?: number;
+  /** Only its name and the end of its chain are left. It never changes again. */
+  readonly pruned?: Pruned;
   /** Grants for further calls of the session. */
   readonly grants?: readonly GrantRecord[];
+}
+
+/** Says that a session's lines of the log are gone, or about to go; `file`: the archive file that they are in. */
+export interface Pruned {
+  readonly file?: number;
 }
 
 /** The last line of a session's log. */
