@@ -17,7 +17,7 @@ create table countersign.documents (
 ) with (fillfactor = 50);
 create unique index documents_name on countersign.documents (app, "user", id);
 
--- Rows are never deleted. A position is given out before its row is committed, so it may be read only up to log_end().
+-- Rows go only when the journal is pruned. A position is given out before its row is committed, so it may be read only up to log_end().
 create sequence countersign.log_seq cache 1;
 create table countersign.log (
   seq bigint primary key,
