@@ -69,8 +69,7 @@ export class GuardIndex {
 function groupsOf(guards: readonly (Guard | undefined)[]): readonly (Group | undefined)[] {
   const found = Map.groupBy(
     guards.flatMap((guard, place) => (guard === undefined ? [] : [{ guard, place }])),
-    ({ guard }) =>
-      JSON.stringify([guard.path, guard.kind, guard.kind === "order" ? guard.operator : typeOf(guard)]),
+    ({ guard }) => JSON.stringify([guard.path, guard.kind, typeOf(guard)]),
   );
   const groups: (Group | undefined)[] = guards.map(() => undefined);
   for (const members of found.values()) {
@@ -82,15 +81,15 @@ function groupsOf(guards: readonly (Guard | undefined)[]): readonly (Group | und
   return groups;
 }
 
+/** Conditions with the same are looked up together. */
 function typeOf(guard: Guard): string {
-  return guard.kind === "one-of" ? typeof guard.values[0] : "string";
+  return guard.kind === "order" ? guard.operator : typeof guard.values[0];
 }
 
 function openerOf(members: readonly Placed[]): Opener {
   const byValue = members.flatMap(({ guard, place }) => {
     if (guard.kind === "order") return [];
-    const values = guard.kind === "has" ? [guard.value] : guard.values;
-    return values.map((value) => ({ value, place }));
+    return guard.values.map((value) => ({ value, place }));
   });
   const [{ guard } = { guard: undefined }] = members;
   if (guard?.kind === "order") return inOrder(guard.operator, members as readonly Placed<"order">[]);

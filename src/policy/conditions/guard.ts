@@ -1,17 +1,13 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { LONGEST_LIST } from "./strict-values.ts";
 
-/**
- * A comparison of one fact with what is written down. A condition that has one does not hold where the comparison is
- * false, whatever else it says: all of its parts are joined by `&&`.
- */
+/** A comparison of one fact with what is written down. A condition that has one is false where the comparison is. */
 export type Guard = {
   /** The variable and the members that lead to the fact. */
   readonly path: readonly string[];
-} & (
-  | { readonly kind: "one-of"; readonly values: readonly (string | number)[] }
-  /** The fact is a list that has it. */
-  | { readonly kind: "has"; readonly value: string }
+} & /** The fact is one of these values, which have one type; or it is a list that has one of them. */
+(
+  | { readonly kind: "is" | "has"; readonly values: readonly (string | number)[] }
   | { readonly kind: "order"; readonly operator: Order; readonly value: number }
 );
 
@@ -19,9 +15,17 @@ export type Order = "<" | "<=" | ">" | ">=";
 
 /** The comparison that leaves out most calls; undefined if the condition has none. */
 export function guardOf(node: ASTNode): Guard | undefined {
-  if (node.op !== "&&") return comparison(node);
+  if (node.op !== "&&" && node.op !== "||") return comparison(node);
   const [a, b] = node.args.map(guardOf);
+  if (node.op === "||") return a && b && either(a, b);
   return a === undefined || (a.kind === "order" && b !== undefined) ? b : a;
+}
+
+/** Only if both compare the same fact in the same way is one of them false exactly where the other has a value, too. */
+function either(a: Guard, b: Guard): Guard | undefined {
+  if (a.kind === "order" || b.kind === "order" || a.kind !== b.kind) return undefined;
+  const isSame = a.path.join(".") === b.path.join(".") && typeof a.values[0] === typeof b.values[0];
+  return isSame ? { ...a, values: [...a.values, ...b.values] } : undefined;
 }
 
 function comparison(node: ASTNode): Guard | undefined {
@@ -33,7 +37,7 @@ function comparison(node: ASTNode): Guard | undefined {
 
 function equality([a, b]: readonly [ASTNode, ASTNode]): Guard | undefined {
   const [path, value] = [pathOf(a) ?? pathOf(b), literal(b) ?? literal(a)];
-  return path === undefined || value === undefined ? undefined : { path, kind: "one-of", values: [value] };
+  return path === undefined || value === undefined ? undefined : { path, kind: "is", values: [value] };
 }
 
 function membership([one, all]: readonly [ASTNode, ASTNode]): Guard | undefined {
@@ -41,7 +45,7 @@ function membership([one, all]: readonly [ASTNode, ASTNode]): Guard | undefined 
   const [path, values] = [pathOf(one), all.args.map(literal)];
   const isText = values.every((value) => typeof value === "string");
   if (path === undefined || !isText || values.length === 0 || values.length > LONGEST_LIST) return undefined;
-  return { path, kind: "one-of", values };
+  return { path, kind: "is", values };
 }
 
 /** `list.exists(one, one == "text")` */
@@ -59,7 +63,7 @@ function isName(node: ASTNode, name: string): boolean {
 }
 
 function listing(path: readonly string[] | undefined, value: string | number | undefined): Guard | undefined {
-  return path === undefined || typeof value !== "string" ? undefined : { path, kind: "has", value };
+  return path === undefined || typeof value !== "string" ? undefined : { path, kind: "has", values: [value] };
 }
 
 const REVERSED: { readonly [operator in Order]: Order } = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
