@@ -1,10 +1,10 @@
 import type { CallFacts } from "../call-facts.ts";
-import type { Guard, Order } from "./guard.ts";
+import type { Guard, Order, OrderGuard } from "./guard.ts";
 import { LONGEST_LIST } from "./strict-values.ts";
 
 /** A guard, and the place of the condition that has it. */
-interface Placed<Kind extends Guard["kind"] = Guard["kind"]> {
-  readonly guard: Guard & { readonly kind: Kind };
+interface Placed<Any extends Guard = Guard> {
+  readonly guard: Any;
   readonly place: number;
 }
 
@@ -75,7 +75,7 @@ function groupsOf(guards: readonly (Guard | undefined)[]): readonly (Group | und
   for (const members of found.values()) {
     const [first] = members;
     if (first === undefined || members.length < FEWEST) continue;
-    const group = { path: first.guard.path, opener: openerOf(members), call: 0, isOpen: true };
+    const group = { path: first.guard.path, opener: openerOf(members, first.guard), call: 0, isOpen: true };
     for (const { place } of members) groups[place] = group;
   }
   return groups;
@@ -86,18 +86,16 @@ function typeOf(guard: Guard): string {
   return guard.kind === "order" ? guard.operator : typeof guard.values[0];
 }
 
-function openerOf(members: readonly Placed[]): Opener {
-  const byValue = members.flatMap(({ guard, place }) => {
-    if (guard.kind === "order") return [];
-    return guard.values.map((value) => ({ value, place }));
-  });
-  const [{ guard } = { guard: undefined }] = members;
-  if (guard?.kind === "order") return inOrder(guard.operator, members as readonly Placed<"order">[]);
+function openerOf(members: readonly Placed[], guard: Guard): Opener {
+  if (guard.kind === "order") return inOrder(guard.operator, members as readonly Placed<OrderGuard>[]);
+  const byValue = members.flatMap(({ guard: one, place }) =>
+    one.kind === "order" ? [] : one.values.map((value) => ({ value, place })),
+  );
   const places = Map.groupBy(byValue, ({ value }) => value);
-  const openAt = (value: string | number, open: (place: number) => void): void => {
+  const openAt: OpenAt = (value, open) => {
     for (const { place } of places.get(value) ?? []) open(place);
   };
-  return guard?.kind === "has" ? ofItems(openAt) : ofValue(guard === undefined ? "" : typeOf(guard), openAt);
+  return guard.kind === "has" ? ofItems(openAt) : ofValue(typeOf(guard), openAt);
 }
 
 type OpenAt = (value: string | number, open: (place: number) => void) => void;
@@ -133,7 +131,7 @@ const HOLDS: { readonly [operator in Order]: (value: number, than: number) => bo
 };
 
 /** The limits that are met come first: the first that is not met ends it. */
-function inOrder(operator: Order, members: readonly Placed<"order">[]): Opener {
+function inOrder(operator: Order, members: readonly Placed<OrderGuard>[]): Opener {
   const holds = HOLDS[operator];
   const isRising = operator === ">" || operator === ">=";
   const sorted = members.toSorted(({ guard: a }, { guard: b }) =>

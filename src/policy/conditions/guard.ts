@@ -2,14 +2,24 @@ import type { ASTNode } from "@marcbachmann/cel-js";
 import { LONGEST_LIST } from "./strict-values.ts";
 
 /** A comparison of one fact with what is written down. A condition that has one is false where the comparison is. */
-export type Guard = {
+export type Guard = ValueGuard | OrderGuard;
+
+interface OnFact {
   /** The variable and the members that lead to the fact. */
   readonly path: readonly string[];
-} & /** The fact is one of these values, which have one type; or it is a list that has one of them. */
-(
-  | { readonly kind: "is" | "has"; readonly values: readonly (string | number)[] }
-  | { readonly kind: "order"; readonly operator: Order; readonly value: number }
-);
+}
+
+/** The fact is one of these values, which have one type; or it is a list that has one of them. */
+interface ValueGuard extends OnFact {
+  readonly kind: "is" | "has";
+  readonly values: readonly (string | number)[];
+}
+
+export interface OrderGuard extends OnFact {
+  readonly kind: "order";
+  readonly operator: Order;
+  readonly value: number;
+}
 
 export type Order = "<" | "<=" | ">" | ">=";
 
