@@ -14,13 +14,15 @@ const MOST_SLOWER = 1.05;
 const USUAL_RULES = 20;
 const CYCLES = 100;
 
-/** What rules may say about the call, all of them about its tool. None of the first five applies. */
+/** What rules may say about the call, all of them about its tool. None but the last applies. */
 const CONDITIONS: { readonly [what: string]: (place: number) => string } = {
   "a number": (place) => `args.amount > ${AMOUNT + 1 + place}.0`,
   "a text": (place) => `args.to == "nobody-${place}"`,
   "a number and a text": (place) => `args.amount > ${AMOUNT + 1 + place}.0 && user.id != "nobody-${place}"`,
   "a list": (place) => `args.to in ["nobody-${place}", "nothing-${place}"]`,
   roles: (place) => `user.roles.exists(role, role == "role-${place}")`,
+  "the beginning of a text": (place) => `args.to.startsWith("nobody-${place}")`,
+  "one text or another": (place) => `args.to == "nobody-${place}" || args.to == "nothing-${place}"`,
   "a number; all of them apply": (place) => `args.amount < ${AMOUNT + 1 + place}.0`,
 };
 

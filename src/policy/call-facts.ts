@@ -56,30 +56,46 @@ export interface FactPath {
   readonly members: readonly string[];
 }
 
-export function factPath([variable = "", ...members]: readonly string[]): FactPath {
+/** What a rule reads. */
+export interface FactPaths {
+  /** The same for rules that read the same. */
+  readonly key: string;
+  readonly paths: readonly FactPath[];
+}
+
+export function factPaths(reads: readonly (readonly string[])[]): FactPaths {
+  const paths = reads.map(factPath);
+  return { key: JSON.stringify(reads), paths };
+}
+
+function factPath([variable = "", ...members]: readonly string[]): FactPath {
   return { name: [variable, ...members].join("."), variable, members };
 }
 
 /**
  * What conditions have read of one call, for the record: without secrets, and the beginning of what is long. Many rules
- * read the same, so each value is copied once.
+ * read the same, so each value is copied once, and what they read is put together once.
  */
 export class ReadFacts {
   readonly #call: PolicyCall;
   readonly #facts: CallFacts;
   readonly #seen = new Map<string, JsonValue | undefined>();
+  readonly #together = new Map<string, JsonObject>();
 
   constructor(call: PolicyCall, facts: CallFacts) {
     this.#call = call;
     this.#facts = facts;
   }
 
-  at(paths: readonly FactPath[]): JsonObject {
+  at({ key, paths }: FactPaths): JsonObject {
+    const known = this.#together.get(key);
+    if (known !== undefined) return known;
     const found: Record<string, JsonValue> = {};
     for (const path of paths) {
       const value = this.#value(path);
       if (value !== undefined) found[path.name] = value;
     }
+    this.#together.set(key, found);
     return found;
   }
 

@@ -37,7 +37,7 @@ export function toPolicySource(file: PolicyFile): PolicySource {
       };
       const judged = { call, facts, readFacts };
       const verdicts: PolicyVerdict[] = [];
-      for (const rule of index.about(call)) {
+      for (const rule of index.about(call, facts)) {
         const verdict = verdictOf(rule, judged);
         if (verdict !== undefined) verdicts.push(verdict);
       }

@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { PolicyCall } from "../engine/index.ts";
+import type { PolicyCall, PolicySource } from "../engine/index.ts";
+import type { JsonValue } from "../protocol/index.ts";
 import { parsePolicy } from "./index.ts";
 import { exampleCall } from "./testing/example-call.ts";
 
@@ -75,4 +77,116 @@ test("whoever made up more names than are remembered gets no other rules", () =>
   const policy = parsePolicy("p", denying({ tool: "pay" }));
   for (let i = 0; i < 2_500; i++) policy.judge(exampleCall({ agent: `agent-${i}`, tool: "look" }));
   expect(policy.judge(exampleCall())).toMatchObject([{ rule: "a" }]);
+});
+
+const written = fc.constantFrom('"x"', '"y"', '""', "1", "2.0", "1.5", "-1.0", "12", "true", "null");
+const texts = fc
+  .array(fc.constantFrom('"x"', '"y"', '"z"'), { maxLength: 2 })
+  .map((all) => `[${all.join(", ")}]`);
+
+/** Comparisons of one fact, in one or two ways: so many that they are looked up together. */
+const comparisons: fc.Arbitrary<fc.Arbitrary<string>> = fc
+  .tuple(
+    fc.constantFrom("args.a", "args.b.c", "args.list", "args.none", "user.roles", "user.id", "time.hour"),
+    fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 2 }),
+  )
+  .map(([fact, ways]) => {
+    const all = [
+      ...["==", "!=", "<", "<=", ">"].map((op) => written.map((one) => `${fact} ${op} ${one}`)),
+      ...["==", "<="].map((op) => written.map((one) => `${one} ${op} ${fact}`)),
+      fc.oneof(texts, fc.constant('["x", 1]')).map((some) => `${fact} in ${some}`),
+      written.map((one) => `${one} in ${fact}`),
+      written.map((one) => `${fact}.exists(v, v == ${one})`),
+    ];
+    return fc.oneof(...ways.flatMap((way) => all[way] ?? []));
+  });
+const conditions = comparisons.map((compared) =>
+  fc.oneof(
+    { weight: 3, arbitrary: compared },
+    fc.tuple(compared, fc.constantFrom("&&", "||"), compared).map(([a, op, b]) => `(${a}) ${op} (${b})`),
+    compared.map((one) => `!(${one})`),
+  ),
+);
+const manyRules = conditions.chain((condition) =>
+  fc.array(
+    fc.record({
+      when: condition,
+      outcome: fc.constantFrom("allow", "confirm", "deny"),
+      unless: fc.option(condition, { nil: undefined, freq: 5 }),
+    }),
+    { minLength: 30, maxLength: 60 },
+  ),
+);
+const value = fc.constantFrom<JsonValue>(
+  "x",
+  "y",
+  "",
+  1,
+  2,
+  1.5,
+  -1,
+  -0,
+  1e308,
+  true,
+  null,
+  ["x"],
+  ["x", "y"],
+  ["x", 1],
+  [],
+  { c: "x" },
+  { c: 1 },
+  { x: 1 },
+  Array.from({ length: 1_001 }, () => "z"),
+);
+
+test("of many rules, those apply that apply alone, for the same reasons and in the file's order", () => {
+  let applied = 0;
+  fc.assert(
+    fc.property(
+      manyRules,
+      fc.record({ a: value, b: value, list: value }),
+      fc.subarray(["x", "y", "z"]),
+      (some, args, roles) => {
+        const call = exampleCall({ args, shown: args, roles, user: "x" });
+        const rules = some.map(({ when, unless, outcome }, place) => {
+          const one = ruleText(place, outcome, { when, ...(unless === undefined ? {} : { unless }) });
+          return { one, alone: policyOf([one]) };
+        });
+        const alone = rules.flatMap((rule) => rule.alone?.judge(call) ?? []);
+        const together = policyOf(
+          rules.flatMap(({ one, alone: known }) => (known === undefined ? [] : [one])),
+        );
+        applied += alone.length;
+        expect(together?.judge(call) ?? []).toEqual(alone);
+      },
+    ),
+    { numRuns: 100 },
+  );
+  expect(applied).toBeGreaterThan(100);
+}, 120_000);
+
+function ruleText(place: number, outcome: string, terms: object): string {
+  return JSON.stringify({ id: `r${place}`, ...terms, outcome }).replace('"outcome":', '"then":');
+}
+
+/** Undefined if it cannot be read: the types of some comparisons are known to be wrong before any call. */
+function policyOf(rules: readonly string[]): PolicySource | undefined {
+  try {
+    return parsePolicy("p", `rules: [${rules.join(", ")}]`);
+  } catch {
+    return undefined;
+  }
+}
+
+test.each<[string, (place: number) => string, JsonValue | undefined]>([
+  ["a wrong type", (place) => `args.a == "no-${place}"`, 5],
+  ["nothing", (place) => `args.a == "no-${place}"`, undefined],
+  ["a text for a number", (place) => `args.a > ${place}.0`, "5"],
+  ["a long list", (place) => `args.a.exists(one, one == "no-${place}")`, Array(1_001).fill("x")],
+  ["a list with a number", (place) => `"no-${place}" in args.a`, ["x", 5]],
+])("%s does not get past many rules that deny", (_what, when, a) => {
+  const rules = Array.from({ length: 40 }, (_, place) => ruleText(place, "deny", { when: when(place) }));
+  const args = a === undefined ? {} : { a };
+  const verdicts = policyOf(rules)?.judge(exampleCall({ args }));
+  expect([verdicts].flat()).toHaveLength(40);
 });

@@ -1,5 +1,7 @@
 import type { PolicyCall } from "../engine/index.ts";
 import { globOf } from "../protocol/index.ts";
+import type { CallFacts } from "./call-facts.ts";
+import { GuardIndex } from "./conditions/guard-index.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { ANNOTATIONS } from "./read-rule.ts";
 import { type ReadyRule, toReadyRule } from "./rule-verdict.ts";
@@ -8,6 +10,8 @@ type NameMatch = (name: string) => boolean;
 
 interface IndexedRule {
   readonly ready: ReadyRule;
+  /** Its place in the file. */
+  readonly place: number;
   readonly app: NameMatch;
   readonly agent: NameMatch;
   readonly tool: NameMatch;
@@ -16,11 +20,13 @@ interface IndexedRule {
 }
 
 const MOST_KEPT = 1_000;
+/** So few rules are judged one by one. */
+const FEW = 8;
 
 /** The rules that fit some names. */
 interface Place {
   readonly rules: readonly IndexedRule[];
-  /** All of them, if nothing but names decides whether they are about a call. */
+  /** All of them, if nothing but names decides whether they are about a call, and none or too few could be left out. */
   readonly plain: readonly ReadyRule[] | undefined;
 }
 
@@ -33,26 +39,32 @@ interface Names {
 }
 
 /**
- * Finds the rules that are about a call. Which rules fit a tool of an app is found once, and remembered; only what can
- * differ from call to call is compared each time.
+ * Finds the rules that may apply to a call. Which rules fit a tool of an app is found once, and remembered; only what
+ * can differ from call to call is compared each time. Of many rules, those are left out whose condition compares a
+ * fact with something else than its value.
  */
 export class RuleIndex {
   readonly #rules: readonly IndexedRule[];
+  readonly #guards: GuardIndex;
   readonly #kept = new Map<string, Place>();
   /** A call is judged when it is asked about, and again when it starts. */
   #last: (Names & { readonly found: Place }) | undefined;
 
   constructor(rules: readonly PolicyRule[]) {
     this.#rules = rules.map(toIndexed);
+    this.#guards = new GuardIndex(rules.map(({ when }) => when?.guard));
   }
 
-  /** The rules that are about this call, in the file's order. */
-  about(call: PolicyCall): readonly ReadyRule[] {
+  /** The rules that are about this call and may apply, in the file's order. */
+  about(call: PolicyCall, facts: CallFacts): readonly ReadyRule[] {
     const { rules, plain } = this.#places(call);
     if (plain !== undefined) return plain;
     const found: ReadyRule[] = [];
-    for (const { ready, user } of rules)
+    this.#guards.begin(facts);
+    for (const { ready, user, place } of rules) {
+      if (!this.#guards.canHold(place)) continue;
       if (isAboutUser(ready.rule, user, call) && isAnnotated(ready.rule, call)) found.push(ready);
+    }
     return found;
   }
 
@@ -74,7 +86,11 @@ export class RuleIndex {
     const rules = this.#rules.filter(
       (one) => one.tool(tool) && one.app(app) && one.agent(agent) && one.server(server),
     );
-    const found = { rules, plain: rules.every(isPlain) ? rules.map(({ ready }) => ready) : undefined };
+    const isGuarded = rules.length > FEW && rules.some(({ place }) => this.#guards.has(place));
+    const found = {
+      rules,
+      plain: !isGuarded && rules.every(isPlain) ? rules.map(({ ready }) => ready) : undefined,
+    };
     // A stranger can make up names, so what is kept is limited.
     if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
     this.#kept.set(key, found);
@@ -91,10 +107,11 @@ function serverOf({ source = "", entryPoint }: PolicyCall): string {
   return entryPoint === "remote" ? "" : source;
 }
 
-function toIndexed(rule: PolicyRule): IndexedRule {
+function toIndexed(rule: PolicyRule, place: number): IndexedRule {
   const { match } = rule;
   return {
     ready: toReadyRule(rule),
+    place,
     tool: anyOf(match.tool),
     app: anyOf(match.app),
     agent: anyOf(match.agent),

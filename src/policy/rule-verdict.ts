@@ -1,5 +1,5 @@
 import type { PolicyCall, PolicyVerdict } from "../engine/index.ts";
-import { type CallFacts, type FactPath, factPath, type ReadFacts } from "./call-facts.ts";
+import { type CallFacts, type FactPaths, factPaths, type ReadFacts } from "./call-facts.ts";
 import type { Expression } from "./conditions/expression.ts";
 import { hintFor } from "./hint.ts";
 import type { PolicyRule, RuleAsking } from "./policy-rule.ts";
@@ -8,7 +8,7 @@ import type { PolicyRule, RuleAsking } from "./policy-rule.ts";
 export interface ReadyRule {
   readonly rule: PolicyRule;
   readonly verdict: PolicyVerdict;
-  readonly reads: readonly FactPath[];
+  readonly reads: FactPaths;
   /** Nothing in its verdict depends on the call, but for the facts and for a condition that cannot be judged. */
   readonly isFixed: boolean;
 }
@@ -24,7 +24,7 @@ export function toReadyRule(rule: PolicyRule): ReadyRule {
       ...(observe ? { observe } : {}),
       ...(outcome === "confirm" ? termsOf(asking) : {}),
     },
-    reads: [...(when?.reads ?? []), ...(unless?.reads ?? [])].map(factPath),
+    reads: factPaths([...(when?.reads ?? []), ...(unless?.reads ?? [])]),
     isFixed: outcome !== "confirm" || isFixed(asking),
   };
 }
@@ -66,7 +66,7 @@ export function verdictOf(
 ): PolicyVerdict | undefined {
   const applied = appliesTo(rule, judged.facts);
   if (applied === undefined) return undefined;
-  const seen = reads.length === 0 ? verdict : { ...verdict, facts: judged.readFacts().at(reads) };
+  const seen = reads.paths.length === 0 ? verdict : { ...verdict, facts: judged.readFacts().at(reads) };
   if (fixed && applied.failure === undefined) return seen;
   const reason = reasonOf(verdict, applied);
   if (rule.outcome !== "confirm") return { ...seen, ...reason };

@@ -22,12 +22,25 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
   "delegate and delegator both vote": [
     [DELEGATIONS, "who voted for the delegator has one vote with them: neither votes a second time"],
     [DELEGATIONS, "has no second place for a delegator who has voted"],
+    [DELEGATIONS, "and the delegator approve once: after %s, %s is one approval too many"],
+    ["test/model/delegated-votes.ts", "are one person"],
   ],
   "the requester's delegate approves": [
+    [DELEGATIONS, "of the requester is the requester: they approve nothing, and can deny"],
+    [DELEGATIONS, "of the requester does not approve by another login, by a role, or after an escalation"],
+    [
+      "src/engine/decisions/settle-rights.test.ts",
+      "as the requester: whoever has their delegation settles nothing",
+    ],
+    ["test/model/delegated-votes.ts", "and the requester"],
     [
       DELEGATIONS,
       "of the requester never votes for the requester, nor does whoever delegated to the requester",
     ],
+  ],
+  "a requester silences those who would deny, by delegating to them": [
+    [DELEGATIONS, "of the requester is the requester: they approve nothing, and can deny"],
+    [DELEGATIONS, "silences nobody: delegator and delegate deny each for themselves"],
   ],
   "a delegation is passed on": [
     [DELEGATIONS, "does not pass on what was delegated to them: there are no chains"],

@@ -44,6 +44,27 @@ const CARL_FOR_ANA: [Values<typeof requirements>, Values<typeof acts>] = [
   ],
 ];
 
+/** So that somebody whom a delegation makes one person with another voter, or with the requester, tries to approve. */
+const BOB_AND_ANA: typeof CARL_FOR_ANA = [
+  [{ from: { users: ["ana", "bob", "carl"], notRequester: true }, count: 2 }],
+  [
+    { act: "delegate", who: "ana", to: "bob" },
+    { act: "delegate", who: "rita", to: "leo" },
+    { act: "approve", who: "bob" },
+    { act: "approve", who: "ana" },
+    { act: "approve", who: "carl" },
+  ],
+];
+const LEO_AND_RITA: typeof CARL_FOR_ANA = [
+  [{ from: { users: ["ana", "leo"], notRequester: true }, count: 1 }],
+  [
+    { act: "delegate", who: "rita", to: "leo" },
+    { act: "approve", who: "leo" },
+    { act: "deny", who: "leo" },
+    { act: "approve", who: "ana" },
+  ],
+];
+
 /** What the test remembers of a delegation that stands. */
 interface Known {
   readonly id: string;
@@ -55,7 +76,8 @@ interface Known {
 
 /**
  * Whatever people do, delegate and revoke, a question is approved only by enough different persons of whom nobody voted
- * twice, for themselves or for others, or is the requester or delegated to them; and by delegations that stand. Resolves to how many questions were approved.
+ * twice, for themselves or for others, or is one person with another or with the requester by a delegation; and by
+ * delegations that stand. A denial by somebody who is named is never refused. Resolves to how many questions were approved.
  */
 export async function delegatedVotesHold({
   url,
@@ -74,8 +96,9 @@ export async function delegatedVotesHold({
       const { confirmation, call } = await fixture.ask({ tool: "pay", question });
       const standing: Known[] = [];
       const votedAt = new Map<string, number>();
+      const named = new Set(asked.flatMap(({ from }) => from.users).filter((user) => user !== "rita"));
       for (const [place, step] of steps.entries()) {
-        await perform(fixture, { id: confirmation.id, step, place, standing, votedAt });
+        await perform(fixture, { id: confirmation.id, step, place, standing, votedAt, named });
         const now = await fixture.confirmation(confirmation.id);
         if (now.status !== "approved") continue;
         approved += 1;
@@ -87,7 +110,7 @@ export async function delegatedVotesHold({
       const runs = fixture.app.runs.filter(({ key }) => key === call.id);
       expect(runs).toHaveLength(status === "approved" ? 1 : 0);
     }),
-    { numRuns, examples: [CARL_FOR_ANA] },
+    { numRuns, examples: [CARL_FOR_ANA, BOB_AND_ANA, LEO_AND_RITA] },
   );
   return approved;
 }
@@ -98,6 +121,8 @@ interface Doing {
   readonly place: number;
   readonly standing: Known[];
   readonly votedAt: Map<string, number>;
+  /** Who may deny. */
+  readonly named: ReadonlySet<string>;
 }
 
 type Step =
@@ -106,13 +131,15 @@ type Step =
   | { readonly act: "revoke"; readonly which: number };
 
 async function perform({ engine, ledger }: EngineFixture, doing: Doing): Promise<void> {
-  const { id, step, place, standing, votedAt } = doing;
+  const { id, step, place, standing, votedAt, named } = doing;
   switch (step.act) {
     case "delegate": {
       const { who: from, to } = step;
       if (from === to) return;
       const made = await engine.delegate({ to, until: ledger.now + HOUR }, { by: person(from) });
-      standing.push({ id: made.id, from, to, made: place });
+      // The same once more is the one that stands.
+      if (!standing.some((known) => known.id === made.id))
+        standing.push({ id: made.id, from, to, made: place });
       return;
     }
     case "revoke": {
@@ -127,6 +154,8 @@ async function perform({ engine, ledger }: EngineFixture, doing: Doing): Promise
       const vote = step.act === "approve" ? tryApprove : tryDeny;
       const cast = await vote(engine, id, { by: person(step.who) });
       if (cast.ok && !cast.repeated) votedAt.set(step.who, place);
+      if (step.act === "deny" && named.has(step.who))
+        expect(cast, `${step.who} denies`).toMatchObject({ ok: true });
     }
   }
 }
@@ -138,8 +167,11 @@ function check(
   votedAt: ReadonlyMap<string, number>,
 ): void {
   const at = ({ by }: Vote): number => votedAt.get(by.id) ?? 0;
-  const delegatedTo = (one: string, other: string, until: number): boolean =>
-    standing.some(({ from, to, made }) => made <= until && from === one && to === other);
+  const areOne = (one: string, other: string, until: number): boolean =>
+    standing.some(
+      ({ from, to, made }) =>
+        made <= until && ((from === one && to === other) || (from === other && to === one)),
+    );
   const approvals = votes.filter(({ confirmed }) => confirmed);
   for (const [index, { from, count }] of asked.entries()) {
     const given = approvals.filter(({ slot }) => slot?.requirement === index);
@@ -157,10 +189,13 @@ function check(
       );
     for (const one of persons) {
       expect(one).not.toBe("rita");
-      expect(delegatedTo(one, "rita", at(vote)), `${one} delegated to the requester`).toBe(false);
+      expect(areOne(one, "rita", at(vote)), `${one} and the requester`).toBe(false);
       for (const other of approvals.slice(index + 1)) {
         const others = [other.by.id, ...(other.delegated === undefined ? [] : [other.delegated.from])];
         expect(others).not.toContain(one);
+        const until = Math.max(at(vote), at(other));
+        for (const another of others)
+          expect(areOne(one, another, until), `${one} and ${another} are one person`).toBe(false);
       }
     }
   }

@@ -23,7 +23,7 @@ import {
   type Vote,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type FreePlace, freePlace, mayDecide, tally } from "../people/index.ts";
+import { approvedWith, type FreePlace, freePlace, mayApprove, mayDecide, tally } from "../people/index.ts";
 import {
   judgePayloadHere,
   signedQuestion,
@@ -189,6 +189,10 @@ function placeFor(
   const { counting } = about;
   if (!mayDecide(asked, by, counting))
     return refusal("not-an-approver", `${by.id} may not approve these arguments.`);
+  if (!mayApprove(asked, by, counting)) {
+    const message = `${by.id} is one person with the requester by a delegation, and may only deny this. Revoke the delegation first.`;
+    return refusal("not-an-approver", message);
+  }
   const other = asked.votes.find((vote) => vote.confirmed && !sameJson(vote.payload, payload));
   if (other !== undefined) {
     const message = `${other.by.id} approved this with another payload. Send the same payload.`;
@@ -201,8 +205,12 @@ function placeFor(
   }
   const place = freePlace(asked, by, counting);
   if (place !== undefined) return { ok: true, ...place };
-  const message = `No approval by ${by.id} is needed any more. So far: ${describeProgress(asked)}.`;
-  return refusal("already-decided", message);
+  const same = approvedWith(asked, { by }, counting);
+  const message =
+    same === undefined
+      ? `No approval by ${by.id} is needed any more.`
+      : `${same.by.id} has approved this, and is one person with ${by.id} by a delegation. Revoke that first, or let somebody else approve.`;
+  return refusal("already-decided", `${message} So far: ${describeProgress(asked)}.`);
 }
 
 function planPartial(

@@ -62,6 +62,16 @@ describe("settling needs the right to vote for oneself", () => {
       });
     },
   );
+
+  test("as the requester: whoever has their delegation settles nothing", async () => {
+    const { engine, loseTrack, clock } = await openFinance();
+    const call = await loseTrack();
+    const settle = (who: string) =>
+      engine.decisions.settle({ call: call.id }, { as: "failed", error: "no" }, { by: person(who) });
+    await engine.delegate({ to: "carl", until: clock.now() + HOUR }, { by: person("ana") });
+    expect(await settle("carl")).toMatchObject({ code: "not-an-approver" });
+    expect(await settle("bob")).toMatchObject({ ok: true });
+  });
 });
 
 test("withdrawing is refused to who left the group and to a delegate; the requester's other login may", async () => {

@@ -17,7 +17,7 @@ import {
 import type { EngineParts } from "../parts.ts";
 import {
   type Counting,
-  mayDecideForSelf,
+  mayApproveForSelf,
   mayJudge,
   type Principal,
   type Ruled,
@@ -137,7 +137,7 @@ function strangerTo(
   by: Principal,
   counting: Counting,
 ): Pick<RefusedDecision, "code" | "message"> | undefined {
-  if (!mayDecideForSelf(rule, by, counting))
+  if (!mayApproveForSelf(rule, by, counting))
     return { code: "not-an-approver", message: `${by.id} may not settle this.` };
   return mayJudge(by) ? undefined : { code: "forbidden", message: withoutRight(by) };
 }

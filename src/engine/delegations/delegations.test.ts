@@ -110,13 +110,50 @@ describe("a delegate", () => {
     expect(await fixture.status(confirmation.id)).toBe("requested");
   });
 
-  test("who was not asked keeps their own vote, also when the delegator has voted", async () => {
-    const fixture = await open();
-    for (const to of ["bob", "carl"]) await fixture.delegate(ANA, to);
-    const { confirmation } = await fixture.ask(payment());
-    await tryApprove(fixture.engine, confirmation.id, { by: ANA });
-    expect(await tryApprove(fixture.engine, confirmation.id, { by: BOB })).toMatchObject({ repeated: false });
+  test.each([
+    ["ana", "bob"],
+    ["bob", "ana"],
+  ] as const)(
+    "and the delegator approve once: after %s, %s is one approval too many",
+    async (first, second) => {
+      const fixture = await open();
+      const { id } = await fixture.delegate(ANA, "bob");
+      const { confirmation } = await fixture.ask(payment());
+      await tryApprove(fixture.engine, confirmation.id, { by: person(first) });
+      expect(await tryApprove(fixture.engine, confirmation.id, { by: person(second) })).toMatchObject({
+        code: "already-decided",
+        message: expect.stringContaining(
+          `${first} has approved this, and is one person with ${second}`,
+        ) as string,
+      });
+      expect((await fixture.confirmation(confirmation.id)).votes).toMatchObject([{ person: first }]);
+      // The delegate was not asked, and can give it back; so can the delegator.
+      await fixture.engine.revokeDelegation(id, { by: person(second) });
+      await tryApprove(fixture.engine, confirmation.id, { by: person(second) });
+      expect(await fixture.status(confirmation.id)).toBe("approved");
+    },
+  );
+
+  test("who voted before the delegation was made keeps that vote", async () => {
+    const fixture = await open({ hosts: false });
+    const { confirmation, call } = await fixture.ask(payment());
+    for (const by of [ANA, BOB]) await tryApprove(fixture.engine, confirmation.id, { by });
+    await fixture.clock.advance(1);
+    await fixture.delegate(ANA, "bob");
+    await fixture.delegate(RITA, "ana");
     expect(await fixture.status(confirmation.id)).toBe("approved");
+    fixture.engine.host(fixture.app);
+    await fixture.engine.work({ once: true });
+    expect(await fixture.call(call.id)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("silences nobody: delegator and delegate deny each for themselves", async () => {
+    const fixture = await open();
+    await fixture.delegate(ANA, "bob");
+    const { confirmation } = await fixture.ask(payment({ denials: 2 }));
+    for (const by of [ANA, BOB])
+      expect(await tryDeny(fixture.engine, confirmation.id, { by })).toMatchObject({ ok: true });
+    expect(await fixture.status(confirmation.id)).toBe("denied");
   });
 
   test.each([
@@ -167,19 +204,68 @@ describe("a delegate", () => {
     expect(await fixture.status(confirmation.id)).toBe("approved");
   });
 
-  test("of the requester keeps their own vote: a requester bars nobody by delegating to them", async () => {
+  test("of the requester is the requester: they approve nothing, and can deny", async () => {
     const fixture = await open();
-    for (const to of ["ana", "bob", "carl"]) await fixture.delegate(RITA, to, { scope: { tool: ["pay"] } });
-    const question = payment({
-      requirements: [{ from: { users: ["ana", "bob", "carl", "rita"], notRequester: true }, count: 2 }],
-    });
-    const denied = await fixture.ask(question);
-    expect(await tryDeny(fixture.engine, denied.confirmation.id, { by: ANA })).toMatchObject({ ok: true });
-    expect(await fixture.status(denied.confirmation.id)).toBe("denied");
-    const { confirmation } = await fixture.ask(question);
-    expect((await fixture.engine.confirmation(confirmation.id, { by: BOB })).can.decide).toBe(true);
-    for (const by of [BOB, CARL]) await tryApprove(fixture.engine, confirmation.id, { by });
-    expect(await fixture.status(confirmation.id)).toBe("approved");
+    const scope = { tool: ["pay"] };
+    const made = await Promise.all(["ana", "bob"].map((to) => fixture.delegate(RITA, to, { scope })));
+    const { confirmation } = await fixture.ask(payment({ denials: 2 }));
+    for (const by of [ANA, BOB]) {
+      expect((await fixture.engine.confirmation(confirmation.id, { by })).can).toEqual({
+        decide: true,
+        amend: false,
+        cancel: true,
+        onlyDeny: true,
+      });
+      expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({
+        code: "not-an-approver",
+        message: expect.stringContaining("one person with the requester") as string,
+      });
+    }
+    expect((await fixture.confirmation(confirmation.id)).votes).toEqual([]);
+    // Else a requester could silence everybody who would deny.
+    expect(await tryDeny(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+    expect(await tryDeny(fixture.engine, confirmation.id, { by: BOB })).toMatchObject({ ok: true });
+    expect(await fixture.status(confirmation.id)).toBe("denied");
+    // Beyond the scope they are themselves, and so they are when they have given it back.
+    const beyond = await fixture.ask({ ...only("ana"), tool: "fire" });
+    expect(await tryApprove(fixture.engine, beyond.confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+    await fixture.engine.revokeDelegation(made[0]?.id ?? "", { by: ANA });
+    const again = await fixture.ask(only("ana", "bob"));
+    expect(await tryApprove(fixture.engine, again.confirmation.id, { by: BOB })).toMatchObject({ ok: false });
+    expect(await tryApprove(fixture.engine, again.confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+  });
+
+  test("of the requester does not approve by another login, by a role, or after an escalation", async () => {
+    const policy: PolicySource = {
+      judge: () => undefined,
+      version: "v1",
+      text: "",
+      group: () => undefined,
+      person: (id) => id.replace("github:", ""),
+    };
+    const fixture = await open({ policy });
+    await fixture.delegate(RITA, "bob");
+    const escalate = [{ afterMs: 1, to: { users: ["bob"] }, fills: [0] }];
+    const questions = [
+      [only("github:bob"), person("github:bob")],
+      [
+        payment({ requirements: [{ from: { roles: ["boss"], notRequester: true }, count: 1 }] }),
+        { ...BOB, roles: ["boss"] },
+      ],
+      [payment({ requirements: [{ from: { notRequester: true }, count: 1 }] }), BOB],
+      [
+        payment({ requirements: [{ from: { users: ["ana"], notRequester: true }, count: 1 }], escalate }),
+        BOB,
+      ],
+    ] as const;
+    for (const [question, by] of questions) {
+      const { confirmation } = await fixture.ask(question);
+      await fixture.clock.advance(1);
+      expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({
+        code: "not-an-approver",
+      });
+      expect(await tryDeny(fixture.engine, confirmation.id, { by })).toMatchObject({ ok: true });
+    }
   });
 
   test("of the requester never votes for the requester, nor does whoever delegated to the requester vote", async () => {

@@ -1,4 +1,4 @@
-import { delegatedTo, delegatesTo, type VoteDelegation } from "./delegation.ts";
+import { areOne, delegatedTo, type VoteDelegation } from "./delegation.ts";
 import type { Directory } from "./directory.ts";
 import { type Approvers, isAnybody, type Principal, type PrincipalKind } from "./principal.ts";
 import type { Requirement } from "./requirement.ts";
@@ -65,13 +65,18 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
 }
 
 /**
- * May this principal decide? The one place that answers it, for every way in. Everyone whom no requirement allows is
- * refused. An agent is always refused. Without logins, only the rule "requester" can be decided. What is not known in
- * `counting` is taken from what is stored: the groups as they were when the question was asked, the escalations that
- * people were told of; and nobody votes for somebody else.
+ * May this principal decide, if only to deny? The one place that answers it, for every way in. Everyone whom no
+ * requirement allows is refused. An agent is always refused. Without logins, only the rule "requester" can be decided.
+ * What is not known in `counting` is taken from what is stored: the groups as they were when the question was asked, the
+ * escalations that people were told of; and nobody votes for somebody else.
  */
 export function mayDecide(rule: Ruled, principal: Principal, counting: Partial<Counting> = {}): boolean {
-  return voterFor(rule, principal, counting) !== undefined;
+  return votersFor(rule, principal, counting).some((voter) => counts(rule, voter, counting));
+}
+
+/** May this principal also approve? Not if they are one person with the requester, where that one may not. */
+export function mayApprove(rule: Ruled, principal: Principal, counting: Partial<Counting> = {}): boolean {
+  return votersFor(rule, principal, counting).some((voter) => approves(rule, voter, counting));
 }
 
 /**
@@ -96,19 +101,22 @@ export interface Voter {
   readonly through?: VoteDelegation;
 }
 
-/** How this principal may decide: for themselves if they can, else for somebody else; undefined if not at all. */
-function voterFor(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): Voter | undefined {
-  return votersFor(rule, by, counting).find((voter) => counts(rule, voter, counting));
+/** May this principal approve for themselves? A delegation does not pass on what follows from that right, such as settling. */
+export function mayApproveForSelf(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): boolean {
+  return approves(rule, { by }, counting);
 }
 
-/** May this principal decide for themselves? A delegation does not pass on what follows from that right, such as settling. */
-export function mayDecideForSelf(rule: Ruled, by: Principal, counting: Partial<Counting> = {}): boolean {
-  return counts(rule, { by }, counting);
-}
-
-/** Does this voter count for one of the requirements? */
-export function counts(rule: Ruled, voter: Voter, counting: Partial<Counting>): boolean {
+function approves(rule: Ruled, voter: Voter, counting: Partial<Counting>): boolean {
   return rule.requirements.some((_, index) => matchIn(rule, index, voter, counting) !== undefined);
+}
+
+/**
+ * Does this voter count for one of the requirements, at least to deny? No delegation takes that away: else a requester
+ * could silence everybody who would deny, by delegating to them.
+ */
+export function counts(rule: Ruled, voter: Voter, counting: Partial<Counting>): boolean {
+  const asked = (): boolean => personsIn(voter).some((one) => isRequester(rule, one, counting.directory));
+  return rule.requirements.some((_, index) => match(rule, index, { voter, asked }, counting) !== undefined);
 }
 
 /** As whom this principal may try to vote; first as themselves. */
@@ -120,8 +128,8 @@ export function votersFor(rule: Ruled, by: Principal, counting: Partial<Counting
 export type MatchedBy = "name" | "role";
 
 /**
- * By what this voter counts for the requirement with this index, or for those who may fill in for it by now; undefined
- * if not at all.
+ * By what an approval of this voter counts for the requirement with this index, or for those who may fill in for it by
+ * now; undefined if not at all.
  */
 export function matchIn(
   rule: Ruled,
@@ -129,14 +137,30 @@ export function matchIn(
   voter: Voter,
   counting: Partial<Counting> = {},
 ): MatchedBy | undefined {
+  const asked = (): boolean => personsIn(voter).some((one) => isOneWithRequester(rule, one, counting));
+  return match(rule, index, { voter, asked }, counting);
+}
+
+/** A voter, and whether they count as the requester. */
+interface Judged {
+  readonly voter: Voter;
+  readonly asked: () => boolean;
+}
+
+function match(
+  rule: Ruled,
+  index: number,
+  judged: Judged,
+  counting: Partial<Counting>,
+): MatchedBy | undefined {
   const requirement = rule.requirements[index];
   if (requirement === undefined) return undefined;
-  const own = matchAmong(rule, requirement, voter, counting);
+  const own = matchAmong(rule, requirement, judged, counting);
   if (own !== undefined) return own;
   for (const escalation of rule.escalations ?? []) {
     const fills = escalation.fills.includes(index) && isDue(escalation, counting);
     const people = fills ? fillingIn(escalation, requirement) : undefined;
-    const found = people && matchAmong(rule, people, voter, counting);
+    const found = people && matchAmong(rule, people, judged, counting);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -157,16 +181,15 @@ function fillingIn({ to, group }: EscalatedTo, { from, count }: Requirement): Re
 function matchAmong(
   rule: Ruled,
   requirement: Requirement,
-  { by, through }: Voter,
-  counting: Partial<Counting>,
+  { voter, asked }: Judged,
+  { directory }: Partial<Counting>,
 ): MatchedBy | undefined {
   const { from } = requirement;
-  const { directory } = counting;
+  const { by } = voter;
   if (by.kind === "agent") return undefined;
-  if (from === "requester") return confirmsOwn(rule, { by, through }, directory) ? "name" : undefined;
+  if (from === "requester") return confirmsOwn(rule, voter, directory) ? "name" : undefined;
   if (isAnybody(by) || isCode(by)) return undefined;
-  const named = through === undefined ? by : byName(through.from);
-  const asked = [by, named].some((one) => countsAsRequester(rule, one, counting));
+  const named = namedBy(voter);
   const then = matchedBy(from, named, asked);
   const members = membersNow(requirement, directory);
   if (then === undefined || members === undefined) return then;
@@ -175,27 +198,25 @@ function matchAmong(
 }
 
 /** What people confirm for themselves, nobody confirms for them. */
-function confirmsOwn(
-  rule: Ruled,
-  { by, through }: { readonly by: Principal; readonly through: VoteDelegation | undefined },
-  directory: Directory | undefined,
-): boolean {
+function confirmsOwn(rule: Ruled, { by, through }: Voter, directory: Directory | undefined): boolean {
   return through === undefined && (isVouched(by) || isRequester(rule, by, directory));
 }
 
-/** A delegator, of whom nothing but the name is known: roles are claims of a login, and are not passed on. */
-function byName(id: string): Principal {
-  return { id, kind: "token", roles: [], scopes: [], authenticated: false };
+/** Whose vote it is. Of a delegator only the name is known: roles are claims of a login, and are not passed on. */
+function namedBy({ by, through }: Voter): Principal {
+  if (through === undefined) return by;
+  return { id: through.from, kind: "token", roles: [], scopes: [], authenticated: false };
 }
 
-/**
- * Did they ask, or did they let somebody who asked vote for them? To whom the requester delegates says nothing about
- * the delegate: else a requester could bar every approver, unasked.
- */
-function countsAsRequester(rule: Ruled, one: Principal, counting: Partial<Counting>): boolean {
+function personsIn(voter: Voter): readonly Principal[] {
+  return voter.through === undefined ? [voter.by] : [voter.by, namedBy(voter)];
+}
+
+/** Did they ask, or does one of them and of those who asked vote for the other? */
+function isOneWithRequester(rule: Ruled, one: Principal, counting: Partial<Counting>): boolean {
   if (isRequester(rule, one, counting.directory)) return true;
   const logins = [one.id, ...(one.onBehalfOf === undefined ? [] : [one.onBehalfOf])];
-  return rule.requesters.some((asked) => logins.some((login) => delegatesTo(login, asked, rule, counting)));
+  return rule.requesters.some((asked) => logins.some((login) => areOne(login, asked, rule, counting)));
 }
 
 const NOBODY = {};
@@ -218,9 +239,9 @@ export function isCode({ kind }: Principal): boolean {
 function matchedBy(
   { roles = [], users = [], notRequester = false }: Exclude<Approvers, "requester">,
   principal: Principal,
-  asked: boolean,
+  asked: () => boolean,
 ): MatchedBy | undefined {
-  if (notRequester && asked) return undefined;
+  if (notRequester && asked()) return undefined;
   if (users.includes(principal.id)) return "name";
   if (principal.roles.some((role) => roles.includes(role))) return "role";
   // "Anyone but the requester" still needs a known person.
@@ -250,8 +271,8 @@ export function isRequester(
   );
 }
 
-/** May this principal withdraw the question? The requester may, and everyone who could decide it for themselves. */
+/** May this principal withdraw the question? The requester may, and everyone who could deny it for themselves. */
 export function mayWithdraw(rule: Ruled, principal: Principal, counting: Partial<Counting> = {}): boolean {
   if (principal.kind === "agent") return false;
-  return isRequester(rule, principal, counting.directory) || mayDecideForSelf(rule, principal, counting);
+  return isRequester(rule, principal, counting.directory) || counts(rule, { by: principal }, counting);
 }

@@ -62,11 +62,15 @@ export function delegatedTo(
   );
 }
 
-/** Does the person behind one login let the person behind another one vote for them? */
-export function delegatesTo(one: string, other: string, about: Scoped, known: Known): boolean {
-  const [delegator, delegate] = [behind(one, known), behind(other, known)];
-  return (known.delegations ?? []).some(({ from, to, scope }) => {
-    const isPair = behind(from, known) === delegator && behind(to, known) === delegate;
+/** Does one of the persons behind these two logins vote for the other? Then both are one person. */
+export function areOne(one: string, other: string, about: Scoped, known: Known): boolean {
+  const { delegations = [] } = known;
+  if (delegations.length === 0) return false;
+  const [first, second] = [behind(one, known), behind(other, known)];
+  return delegations.some(({ from, to, scope }) => {
+    const [delegator, delegate] = [behind(from, known), behind(to, known)];
+    const isPair =
+      (delegator === first && delegate === second) || (delegator === second && delegate === first);
     return isPair && isWithinScope(scope, about);
   });
 }

@@ -1,7 +1,7 @@
 /**
  * Who acts, and what they may do.
  * A principal comes from the authentication layer or the host program, never from a message.
- * Decided here: who may decide, withdraw and settle (`mayDecide` is the only place that answers it); which votes count
+ * Decided here: who may decide, withdraw and settle (only `authority` answers it); which votes count
  * and what they decide (`tally`);
  * who may see a question (viewers); and how people log in to the servers of a ledger.
  * Rules are judged on stored rows, so every way in gives the same answer.
@@ -11,8 +11,9 @@ export {
   type Counting,
   isRequester,
   isVouched,
+  mayApprove,
+  mayApproveForSelf,
   mayDecide,
-  mayDecideForSelf,
   mayEverDecide,
   mayJudge,
   mayWithdraw,
@@ -43,6 +44,7 @@ export {
 export { addUp, isPartOf, oneApproval, type Requirement, sameEscalation } from "./requirement.ts";
 export { userOfCaller, userOfSession } from "./session-user.ts";
 export {
+  approvedWith,
   type Ballot,
   denialsNeeded,
   type FreePlace,

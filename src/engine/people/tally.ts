@@ -1,6 +1,6 @@
 import type { Vote, VoteSlot } from "../ledger/index.ts";
 import { type Counting, counts, matchIn, personOf, type Ruled, type Voter, votersFor } from "./authority.ts";
-import { delegatedTo } from "./delegation.ts";
+import { areOne, delegatedTo } from "./delegation.ts";
 import type { Directory } from "./directory.ts";
 import type { Principal } from "./principal.ts";
 
@@ -25,7 +25,10 @@ export function tally(ballot: Ballot, counting: Counting): Tally {
   const counted: Vote[] = [];
   for (const vote of ballot.votes) {
     const isFirst = !counted.some(
-      (other) => isOnePerson(other, vote, counting.directory) || areOneSlot(other, vote),
+      (other) =>
+        isOnePerson(other, vote, counting.directory) ||
+        areOneSlot(other, vote) ||
+        (vote.confirmed && approvesWith(ballot, vote, other, counting)),
     );
     if (isFirst && stands(ballot, vote, counting)) counted.push(vote);
   }
@@ -83,10 +86,17 @@ export function freePlace(ballot: Ballot, principal: Principal, counting: Counti
     const given = givenBy(voter, directory);
     // A person who has voted, or for whom somebody has voted, has no second vote.
     if (ballot.votes.some((vote) => isOnePerson(vote, given, directory))) continue;
+    if (approvedWith(ballot, voter, counting) !== undefined) continue;
     const slot = freeSlot(ballot, voter, counting);
     if (slot !== undefined) return { slot, voter };
   }
   return undefined;
+}
+
+/** The approval that somebody who is one person with this voter has given: another one by the voter would count twice. */
+export function approvedWith(ballot: Ballot, voter: Voter, counting: Counting): Vote | undefined {
+  const given = { ...givenBy(voter, counting.directory), at: counting.now };
+  return ballot.votes.find((vote) => approvesWith(ballot, given, vote, counting));
 }
 
 /** For whom this principal would approve now, if not for themselves; undefined also if they may not vote. */
@@ -147,14 +157,37 @@ type Given = Pick<Vote, "by" | "person" | "delegated">;
 
 /**
  * Do these votes come from one person: by one login, by several of one person, or one of them for whoever gave the
- * other? A delegation that neither of them uses makes nobody one.
+ * other? By a delegation that neither of them uses they are one for approvals only.
  */
 export function isOnePerson(one: Given, other: Given, directory: Pick<Directory, "person">): boolean {
   if (one.by.id === other.by.id) return true;
-  const persons = ({ person, delegated }: Given): readonly string[] =>
-    delegated === undefined ? [person] : [person, directory.person(delegated.from)];
-  const others = persons(other);
-  return persons(one).some((person) => others.includes(person));
+  const others = personsOf(other, directory);
+  return personsOf(one, directory).some((person) => others.includes(person));
+}
+
+function personsOf({ person, delegated }: Given, directory: Pick<Directory, "person">): readonly string[] {
+  return delegated === undefined ? [person] : [person, directory.person(delegated.from)];
+}
+
+/**
+ * Is the other vote an approval by somebody who is one person with the one who gave this, by a delegation that either of
+ * them has made? One that was made after both votes says nothing about them.
+ */
+function approvesWith(
+  ballot: Ruled,
+  one: Given & Pick<Vote, "at">,
+  other: Vote,
+  { directory, delegations = [] }: Counting,
+): boolean {
+  if (!other.confirmed || delegations.length === 0) return false;
+  const known = {
+    directory,
+    delegations: delegations.filter(({ since }) => since <= Math.max(one.at, other.at)),
+  };
+  const others = personsOf(other, directory);
+  return personsOf(one, directory).some((person) =>
+    others.some((another) => areOne(person, another, ballot, known)),
+  );
 }
 
 function areOneSlot(one: Vote, other: Vote): boolean {

@@ -14,6 +14,7 @@ import {
   type Approvers,
   type Counting,
   denialsNeeded,
+  mayApprove,
   mayDecide,
   mayWithdraw,
   type Principal,
@@ -100,6 +101,8 @@ export interface Confirmation {
     readonly decide: boolean;
     readonly amend: boolean;
     readonly cancel: boolean;
+    /** They may deny, but not approve: by a delegation they are one person with the requester, who may not approve. */
+    readonly onlyDeny?: true;
     /** For whom they would decide, if somebody delegated their votes to them and they have none of their own. */
     readonly for?: string;
   };
@@ -329,10 +332,12 @@ export function rightsOf(
     nextConfirmation(confirmation.status, "withdraw") !== undefined &&
     nextCall(call.status, "cancel") !== undefined;
   const delegator = decide ? votesFor(confirmation, viewer, counting ?? {}) : undefined;
+  const approve = decide && mayApprove(confirmation, viewer, counting);
   return {
     decide,
-    amend: decide && confirmation.shown.amendable !== undefined,
+    amend: approve && confirmation.shown.amendable !== undefined,
     cancel: withdrawable && mayWithdraw(confirmation, viewer, counting),
+    ...(decide && !approve ? { onlyDeny: true } : {}),
     ...(delegator === undefined ? {} : { for: delegator }),
   };
 }

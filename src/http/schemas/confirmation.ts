@@ -188,10 +188,16 @@ export const confirmationSchema: z.ZodType = z
     }),
     withdrawal: z.string().optional(),
     can: z
-      .object({ decide: z.boolean(), amend: z.boolean(), cancel: z.boolean(), for: z.string().optional() })
+      .object({
+        decide: z.boolean(),
+        amend: z.boolean(),
+        cancel: z.boolean(),
+        onlyDeny: z.literal(true).optional(),
+        for: z.string().optional(),
+      })
       .openapi({
         description:
-          "What the current user may do now. `for`: whom they decide for, if somebody delegated their votes to them.",
+          "What the current user may do now. `for`: whom they decide for, if somebody delegated their votes to them. `onlyDeny`: they may not approve, as they are one person with the requester by a delegation.",
       }),
     version: z.int(),
   })

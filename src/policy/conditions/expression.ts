@@ -2,6 +2,7 @@ import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-j
 import type { CallFacts } from "../call-facts.ts";
 import { type CheckOptions, type ExpressionFlaw, flawOf } from "./expression-check.ts";
 import { compilePart } from "./expression-compile.ts";
+import { type Guard, guardOf, pathOf } from "./guard.ts";
 import { occurs } from "./patterns.ts";
 import { number, truth } from "./strict-values.ts";
 
@@ -11,6 +12,8 @@ export interface Expression {
   holds(facts: Partial<CallFacts>): boolean;
   /** The members that it reads, such as `args.amount`. */
   readonly reads: readonly (readonly string[])[];
+  /** It does not hold where this does not; undefined if there is no such comparison. */
+  readonly guard: Guard | undefined;
 }
 
 export type Compiled =
@@ -83,6 +86,7 @@ function toExpression(ast: ASTNode): Expression {
   return {
     holds: (facts) => truth(whole(facts)),
     reads: readsOf(ast),
+    guard: guardOf(ast),
   };
 }
 
@@ -107,13 +111,6 @@ function collect(node: ASTNode, bound: ReadonlySet<string>, found: Map<string, r
     return;
   }
   for (const child of childrenOf(node)) collect(child, bound, found);
-}
-
-function pathOf(node: ASTNode): readonly string[] | undefined {
-  if (node.op === "id") return [node.args];
-  if (node.op !== ".") return undefined;
-  const before = pathOf(node.args[0]);
-  return before === undefined ? undefined : [...before, node.args[1]];
 }
 
 function childrenOf({ args }: ASTNode): readonly ASTNode[] {

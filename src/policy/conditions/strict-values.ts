@@ -1,5 +1,5 @@
-/** The longest list or map that a rule may go through. */
-const LONGEST_LIST = 1_000;
+/** The longest list or map that a rule may go through; a longer one is an error. */
+export const LONGEST_LIST = 1_000;
 /** How many items all loops of all rules may go through for one call: about a fifth of a second. */
 const MOST_ITEMS = 100_000;
 

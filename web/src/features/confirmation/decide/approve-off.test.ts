@@ -41,6 +41,12 @@ test("what is shown only in part cannot be approved, but can be rejected", () =>
   expect(decideOff(ready({}, { truncated: true }))).toBeUndefined();
 });
 
+test("whoever is one person with the requester can reject, and is told why they cannot approve", () => {
+  const can = { decide: true, amend: false, cancel: false, onlyDeny: true } as const;
+  expect(approveOff(ready({}, { can }))).toContain("one person with the requester");
+  expect(decideOff(ready({}, { can }))).toBeUndefined();
+});
+
 test("whoever may not decide is told who may", () => {
   const can = { decide: false, amend: false, cancel: false };
   expect(decideOff(ready({}, { can }))).toBe(
