@@ -40,6 +40,8 @@ export class CallRun {
   readonly #abort = new AbortController();
   readonly #ended = Promise.withResolvers<EntryOutcome>();
   #isHalted = false;
+  /** Why the outcome of a step is unknown. */
+  #unknown: string | undefined;
   #replay: Replay | undefined;
   #asked: AskOptions | undefined;
 
@@ -134,6 +136,7 @@ export class CallRun {
   }
 
   #halt(halt: Halt): void {
+    if (halt.kind === "unknown") this.#unknown ??= halt.message;
     if (this.#isHalted) return;
     this.#isHalted = true;
     this.#leave(halt).then(this.#ended.resolve, this.#ended.reject);
@@ -141,13 +144,18 @@ export class CallRun {
 
   async #leave(halt: Halt): Promise<EntryOutcome> {
     // The outcome of a step that is interrupted here would be unknown when the function runs again.
-    if (halt.kind === "ask") await this.#replay?.quiet();
+    if (halt.kind === "ask" || halt.kind === "overlap") await this.#replay?.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
       case "ask":
         return this.#suspended(halt.ask);
       case "diverged":
         return { kind: "failed", error: { error: halt.message, code: "replay-diverged" } };
+      case "overlap":
+        // Of the steps that were waited for.
+        return this.#unknown === undefined
+          ? { kind: "failed", error: { error: halt.message } }
+          : { kind: "unknown", reason: this.#unknown };
       case "unknown":
         return { kind: "unknown", reason: halt.message };
       case "lost":

@@ -101,6 +101,49 @@ describe("ctx.step", () => {
     expect(ran).toEqual([`${id}:send`, `${id}:send:1`, `${id}:send:2`]);
   });
 
+  test("does not begin while another of its name runs: their order could be another one next time", async () => {
+    const ran: string[] = [];
+    const first = Promise.withResolvers<void>();
+    const call = tool(async ({ step }) => {
+      const pay = (to: string): Promise<void> =>
+        step("pay", async () => {
+          ran.push(`${to} is paid`);
+          await first.promise;
+          ran.push(`${to} was paid`);
+        });
+      await Promise.allSettled([pay("ana"), pay("bob")]);
+      return "done";
+    });
+    const outcome = call({}, use);
+    await until(clock, async () => ran.length > 0);
+    first.resolve();
+    const error = expect.stringMatching(/A step "pay" began while another .* a name of its own/) as string;
+    expect(await outcome).toEqual({ status: "failed", error });
+    // The one that ran was waited for.
+    expect(ran).toEqual(["ana is paid", "ana was paid"]);
+  });
+
+  test("of which one may have happened leaves the call unknown, also if another of its name began meanwhile", async () => {
+    const call = tool(async ({ step }) => {
+      const pay = (): Promise<never> =>
+        step("pay", async () => {
+          throw new OutcomeUnknown("the line went dead");
+        });
+      await Promise.allSettled([pay(), pay()]);
+      return "done";
+    });
+    await call({}, use);
+    expect(await stored()).toMatchObject({ status: "unknown" });
+  });
+
+  test("may run beside those of other names, and after one of its own", async () => {
+    const call = tool(async ({ step }) => {
+      const both = await Promise.all([step("pay ana", () => 1), step("pay bob", () => 2)]);
+      return [...both, await step("pay ana", () => 3)];
+    });
+    expect(await call({}, use)).toEqual({ status: "succeeded", result: [1, 2, 3] });
+  });
+
   test("gives no two steps one key, whatever they are called", async () => {
     const ran: string[] = [];
     const call = tool(async ({ step }) => {

@@ -40,6 +40,8 @@ export type Halt =
   | { readonly kind: "ask"; readonly ask: OpenAsk }
   | { readonly kind: "diverged"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string }
+  /** Two steps of one name at the same time: when the function runs again, nothing would tell which is which. */
+  | { readonly kind: "overlap"; readonly message: string }
   /** This process lost the claim, so the function must not do anything more. */
   | { readonly kind: "lost" };
 
@@ -71,7 +73,7 @@ export class Replay {
   readonly #known = new Map<string, StepRecord>();
   readonly #seen = new Map<string, number>();
   readonly #unmet = new Set<string>();
-  readonly #underway = new Set<Promise<unknown>>();
+  readonly #underway = new Map<Promise<unknown>, string>();
   readonly #ended: WorkStep[] = [];
   #halted = false;
 
@@ -101,10 +103,15 @@ export class Replay {
         message: `The step "${name}" had started when its process died. It is unknown whether it happened.`,
       });
     }
+    if ([...this.#underway.values()].includes(place.name))
+      return this.#halt({
+        kind: "overlap",
+        message: `A step "${name}" began while another of that name was running. Give each a name of its own.`,
+      });
     const work = this.#perform({ ...place, status: "started" }, known?.status, (key) =>
       run({ idempotencyKey: key, signal: options.signal }),
     ).finally(() => this.#underway.delete(work));
-    this.#underway.add(work);
+    this.#underway.set(work, place.name);
     const end = await work;
     if ("halt" in end) return this.#halt(end.halt);
     if ("error" in end) throw end.error;
@@ -118,7 +125,7 @@ export class Replay {
 
   /** Resolves when no step is running: only then may the function be abandoned. */
   async quiet(): Promise<void> {
-    while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
+    while (this.#underway.size > 0) await Promise.allSettled(this.#underway.keys());
   }
 
   async #perform<T>(
