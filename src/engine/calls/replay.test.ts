@@ -136,6 +136,29 @@ describe("ctx.step", () => {
     expect(await stored()).toMatchObject({ status: "unknown" });
   });
 
+  test.each<[string, (context: CallContext) => Promise<unknown>]>([
+    ["a question", ({ confirm }) => confirm("sure")],
+    ["a step", ({ step }) => step("inner", () => 1)],
+    ["a step of its own name", ({ step }) => step("pay", () => 1)],
+  ])("cannot contain %s, for which it would wait for ever: it fails", async (_what, nested) => {
+    const call = tool(async (context) => context.step("pay", async () => void (await nested(context))));
+    const error = expect.stringContaining('inside the step "pay"') as string;
+    expect(await pumped(clock, call({}, use))).toEqual({ status: "failed", error });
+    expect((await ledger.confirmations({ state: "open" })).items).toEqual([]);
+  });
+
+  test("that has ended keeps nothing from asking, not even what it has begun", async () => {
+    const call = tool(async ({ step, confirm }) => {
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      const later: Promise<unknown>[] = [];
+      await step("pay", () => void later.push(ended.then(() => confirm("sure"))));
+      end();
+      await Promise.all(later);
+      return "done";
+    });
+    expect((await call({}, use)).status).toBe("pending");
+  });
+
   test("may run beside those of other names, and after one of its own", async () => {
     const call = tool(async ({ step }) => {
       const both = await Promise.all([step("pay ana", () => 1), step("pay bob", () => 2)]);

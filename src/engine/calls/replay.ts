@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { CountersignError, type JsonValue } from "../../protocol/index.ts";
 import { errorText, valueDigest } from "../common/index.ts";
 import {
@@ -64,6 +65,15 @@ type StepEnd<T> =
   | { readonly error: unknown }
   | { readonly halt: Halt };
 
+/** A step that runs, for what it calls. */
+interface RunningStep {
+  readonly of: Replay;
+  readonly name: string;
+  isOver: boolean;
+}
+
+const RUNNING = new AsyncLocalStorage<RunningStep>();
+
 /**
  * What is stored of one call across runs of its function: finished steps and questions. They are matched by kind, name
  * and how often that name was used before.
@@ -91,6 +101,7 @@ export class Replay {
     run: (context: StepContext) => Promise<T> | T,
     options: StepOptions & { readonly signal: AbortSignal },
   ): Promise<T> {
+    this.#checkOutside(`The step "${name}" cannot start`);
     if (this.#halted) return forever();
     const place = this.#next("step", name);
     const known = this.#known.get(keyOf(place));
@@ -135,10 +146,12 @@ export class Replay {
   ): Promise<StepEnd<T>> {
     const { callId, saveStep, parts } = this.#options;
     if (from !== "started" && !(await saveStep(started, from))) return { halt: { kind: "lost" } };
+    const running: RunningStep = { of: this, name: started.name, isOver: false };
     const end = await endOf(
-      () => run(`${callId}:${suffixOf(started)}`),
+      () => RUNNING.run(running, () => run(`${callId}:${suffixOf(started)}`)),
       (value) => storedStepResult(value, started.name, parts.settings.maxResultBytes),
     );
+    running.isOver = true;
     if ("halt" in end) return end;
     const status = "error" in end ? "failed" : "done";
     const value = "error" in end ? errorText(end.error) : end.stored;
@@ -155,6 +168,7 @@ export class Replay {
   }
 
   async confirm(name: string, given: AskOptions): Promise<{ readonly payload: JsonValue | undefined }> {
+    this.#checkOutside(`The question "${name}" cannot be asked`);
     if (this.#halted) return forever();
     const options = checkedAsk(given);
     const place = this.#next("question", name);
@@ -177,6 +191,16 @@ export class Replay {
       confirmation.status,
       decidingVote(confirmation)?.reason ?? confirmation.withdrawal,
     );
+  }
+
+  // A function is left only when its steps have ended: one that waits for an answer, or for another step, would never end.
+  #checkOutside(what: string): void {
+    const inside = RUNNING.getStore();
+    if (inside?.of === this && !inside.isOver)
+      throw new CountersignError(
+        "invalid-option",
+        `${what} inside the step "${inside.name}". Do it before that step, or after it.`,
+      );
   }
 
   #digestOf({ hint, payload, schema }: AskOptions): string {
