@@ -26,8 +26,8 @@ export interface CallContext {
   /**
    * Runs `fn` at most once per call, however often the function runs, and stores its result. A crash inside it makes
    * the call's outcome unknown, unless the step is idempotent. Steps of one name are told apart by their order: those
-   * that may come in another order next time each need a name of their own. Two of one name at the same time fail the call. `fn` can neither ask nor
-   * start another step.
+   * that may come in another order next time each need a name of their own. Two of one name at the same time fail the
+   * call. `fn` can neither ask nor start another step. The call ends when all its steps have ended.
    */
   readonly step: <T>(
     name: string,

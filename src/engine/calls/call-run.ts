@@ -129,8 +129,13 @@ export class CallRun {
   /** What the function comes to, or what its halt does: then what it returns or throws is ignored. */
   #untilHalted(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
     const { promise, resolve, reject } = this.#ended;
-    this.#body(run).then((outcome) => {
+    const end = (outcome: EntryOutcome): void => {
       if (!this.#isHalted) resolve(outcome);
+    };
+    this.#body(run).then((outcome) => {
+      if (this.#isHalted || this.#replay === undefined) return end(outcome);
+      // A step that the function did not wait for may still have an effect, or an unknown outcome.
+      return this.#replay.close().then(() => end(outcome));
     }, reject);
     return promise;
   }
@@ -144,23 +149,26 @@ export class CallRun {
 
   async #leave(halt: Halt): Promise<EntryOutcome> {
     // The outcome of a step that is interrupted here would be unknown when the function runs again.
-    if (halt.kind === "ask" || halt.kind === "overlap") await this.#replay?.quiet();
+    if (halt.kind !== "unknown" && halt.kind !== "lost") await this.#replay?.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
       case "ask":
         return this.#suspended(halt.ask);
       case "diverged":
-        return { kind: "failed", error: { error: halt.message, code: "replay-diverged" } };
+        return this.#failed({ error: halt.message, code: "replay-diverged" });
       case "overlap":
-        // Of the steps that were waited for.
-        return this.#unknown === undefined
-          ? { kind: "failed", error: { error: halt.message } }
-          : { kind: "unknown", reason: this.#unknown };
+        return this.#failed({ error: halt.message });
       case "unknown":
         return { kind: "unknown", reason: halt.message };
       case "lost":
         return { kind: "lost" };
     }
+  }
+
+  #failed(error: JsonObject): EntryOutcome {
+    return this.#unknown === undefined
+      ? { kind: "failed", error }
+      : { kind: "unknown", reason: this.#unknown };
   }
 
   /** Made when the function uses it: most never do. */

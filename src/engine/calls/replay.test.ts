@@ -159,6 +159,68 @@ describe("ctx.step", () => {
     expect((await call({}, use)).status).toBe("pending");
   });
 
+  test("still running when the function fails is waited for: the call ends with all that it did", async () => {
+    const paying = Promise.withResolvers<void>();
+    const ran: string[] = [];
+    const call = tool(async ({ step }) => {
+      const pay = step("pay", async () => {
+        ran.push("pays");
+        await paying.promise;
+        ran.push("paid");
+      });
+      const all = pay.then(() => step("pay more", () => void ran.push("pays more")));
+      await Promise.all([all, step("tell", () => Promise.reject(new Error("no line")))]);
+      return "done";
+    });
+    const outcome = call({}, use);
+    await until(clock, async () => (await kinds()).includes("step-failed"));
+    await settle(clock);
+    expect((await stored()).status).toBe("executing");
+    paying.resolve();
+    expect(await outcome).toEqual({ status: "failed", error: "no line" });
+    // And nothing more begins.
+    expect(ran).toEqual(["pays", "paid"]);
+    expect(await kinds()).toContain("step-done");
+  });
+
+  test.each<[string, (work: readonly Promise<unknown>[]) => Promise<string>]>([
+    ["fails", async ([, tell]) => String(await tell)],
+    ["succeeds without waiting for it", async ([, tell]) => String(await tell?.catch(() => "done"))],
+  ])("whose outcome is unknown leaves the call unknown, also if the function %s", async (_how, end) => {
+    const call = tool(async ({ step }) => {
+      const pay = step("pay", async () => {
+        await new Promise(setImmediate);
+        throw new OutcomeUnknown("the line went dead");
+      });
+      return end([pay, step("tell", () => Promise.reject(new Error("no line")))]);
+    });
+    await pumped(clock, call({}, use));
+    expect((await stored()).status).toBe("unknown");
+  });
+
+  test("still running when the tool asks differently than before is waited for", async () => {
+    const ran: string[] = [];
+    const paying = Promise.withResolvers<void>();
+    const call = tool(async ({ step, confirm, attempt }) => {
+      if (attempt === 1) return void (await confirm("sure"));
+      const pay = step("pay", async () => {
+        await paying.promise;
+        ran.push("paid");
+      });
+      await Promise.all([pay, confirm("really")]);
+      return "done";
+    });
+    await call({}, use);
+    const [open] = (await ledger.confirmations({ state: "open" })).items;
+    await tryApprove(engine, String(open?.confirmation.id), { by: ana });
+    await settle(clock);
+    expect((await stored()).status).toBe("executing");
+    paying.resolve();
+    await until(clock, async () => (await stored()).status !== "executing");
+    expect(await stored()).toMatchObject({ status: "failed", result: { code: "replay-diverged" } });
+    expect(ran).toEqual(["paid"]);
+  });
+
   test("may run beside those of other names, and after one of its own", async () => {
     const call = tool(async ({ step }) => {
       const both = await Promise.all([step("pay ana", () => 1), step("pay bob", () => 2)]);

@@ -139,6 +139,12 @@ export class Replay {
     while (this.#underway.size > 0) await Promise.allSettled(this.#underway.keys());
   }
 
+  /** The function has returned or thrown: nothing more begins. Resolves when what runs has ended. */
+  close(): Promise<void> {
+    this.#halted = true;
+    return this.quiet();
+  }
+
   async #perform<T>(
     started: WorkStep,
     from: StepStatus | undefined,
