@@ -108,17 +108,8 @@ export class Replay {
     // The cast is safe: the same function stored this value under this name.
     if (known?.status === "done") return known.value as T;
     if (known?.status === "failed") throw new Error(textOf(known));
-    if (known?.status === "started" && options.idempotent !== true) {
-      return this.#halt({
-        kind: "unknown",
-        message: `The step "${name}" had started when its process died. It is unknown whether it happened.`,
-      });
-    }
-    if ([...this.#underway.values()].includes(place.name))
-      return this.#halt({
-        kind: "overlap",
-        message: `A step "${name}" began while another of that name was running. Give each a name of its own.`,
-      });
+    const obstacle = this.#obstacleTo(name, known?.status === "started" && options.idempotent !== true);
+    if (obstacle !== undefined) return this.#halt(obstacle);
     const work = this.#perform({ ...place, status: "started" }, known?.status, (key) =>
       run({ idempotencyKey: key, signal: options.signal }),
     ).finally(() => this.#underway.delete(work));
@@ -127,6 +118,17 @@ export class Replay {
     if ("halt" in end) return this.#halt(end.halt);
     if ("error" in end) throw end.error;
     return end.value;
+  }
+
+  /** Why a step cannot start now. */
+  #obstacleTo(name: string, mayHaveHappened: boolean): Halt | undefined {
+    if (mayHaveHappened) {
+      const message = `The step "${name}" had started when its process died. It is unknown whether it happened.`;
+      return { kind: "unknown", message };
+    }
+    if (![...this.#underway.values()].includes(name)) return undefined;
+    const message = `A step "${name}" began while another of that name was running. Give each a name of its own.`;
+    return { kind: "overlap", message };
   }
 
   /** The steps that ended in this run. */

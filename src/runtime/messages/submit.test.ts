@@ -9,7 +9,14 @@ import {
   useRunners,
   wordsIn,
 } from "../../../test/seeds/scripted-runner.ts";
-import { Agent, agentTool, OutcomeUnknown, type PrincipalInput, type RunnerOptions, tool } from "../../index.ts";
+import {
+  Agent,
+  agentTool,
+  OutcomeUnknown,
+  type PrincipalInput,
+  type RunnerOptions,
+  tool,
+} from "../../index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
@@ -187,7 +194,8 @@ describe('whilePending: "cancel"', () => {
     const { ledger } = await runner.engine();
     const { items } = await ledger.unknownCalls();
     await runner.settleCall(String(items[0]?.id), { as: "succeeded", result: true }, byAna);
-    const events = async () => (await runner.sessionService.getSession({ userId: "ana", sessionId: session }))?.events;
+    const events = async () =>
+      (await runner.sessionService.getSession({ userId: "ana", sessionId: session }))?.events;
     await expect.poll(async () => JSON.stringify(await events())).toContain("The clerk wired it.");
   });
 
