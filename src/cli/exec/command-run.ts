@@ -25,7 +25,12 @@ export interface CommandEnd {
 /** Runs a command with this process's environment and input. Its output is passed on; signals are passed to it. */
 export async function runCommand({ argv, cwd }: CommandLine): Promise<CommandEnd> {
   const [file = "", ...args] = argv;
-  const child = spawn(file, args, { cwd, stdio: ["inherit", "pipe", "pipe"] });
+  let child: ChildProcess;
+  try {
+    child = spawn(file, args, { cwd, stdio: ["inherit", "pipe", "pipe"] });
+  } catch (error) {
+    return notStarted(error as NodeJS.ErrnoException);
+  }
   const tail = new Tail();
   const forget = forwardSignals(child);
   passOn(child, tail);

@@ -101,3 +101,17 @@ test("one use of a grant is for one tool use", async () => {
   expect(granted).toContainEqual(ONLY_ONCE);
   expect(await seek(toolUse("01"))).toEqual(ONLY_ONCE);
 });
+
+test("a grant answers who always asks a person: it is a person's approval", async () => {
+  const always = { agent: "claude-code", agentTitle: "Claude Code", alwaysAsk: true, waitMs: 30_000 };
+  const first = seekApproval(gate, toolUse(), always);
+  await approve({ count: 1 });
+  expect(await first).toMatchObject({ kind: "approved" });
+  const use = toolUse("01");
+  expect(await seekApproval(gate, use, always)).toEqual({
+    kind: "approved",
+    input: use.input,
+    amended: false,
+  });
+  expect(await seekApproval(gate, use, always)).toEqual(ONLY_ONCE);
+});

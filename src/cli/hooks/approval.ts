@@ -119,7 +119,7 @@ async function claim({ client }: RemoteGate, key: string): Promise<ClaimedCall |
 async function handOver(
   { client }: RemoteGate,
   { claim: { token, attempt, args }, ...outcome }: ClaimedCall,
-  { agent, until }: ApprovalOptions & { readonly until: number },
+  { agent, until, alwaysAsk }: ApprovalOptions & { readonly until: number },
 ): Promise<Approval> {
   const result = { handedTo: agent, note: "Countersign does not know whether the tool ran." };
   const report = { token, attempt, result };
@@ -127,7 +127,7 @@ async function handOver(
     tries: TRIES,
     waitsForResumption: () => performance.now() < until,
   });
-  return granted({ ...outcome, args });
+  return granted({ ...outcome, args }, alwaysAsk);
 }
 
 function toApproval(outcome: CallerOutcome, { waitMs, staysOpen = false }: ApprovalOptions): Approval {
@@ -145,8 +145,9 @@ function isSpent({ confirmation, grant }: CallerOutcome): boolean {
   return confirmation !== undefined || grant !== undefined;
 }
 
-function granted({ confirmation, args, amended }: CallerOutcome): Approval {
-  return confirmation === undefined
+/** Under a grant nobody is asked, so the agent's own rules count; but who always asks a person has their approval. */
+function granted({ confirmation, grant, args, amended }: CallerOutcome, alwaysAsk: boolean): Approval {
+  return confirmation === undefined && !(alwaysAsk && grant !== undefined)
     ? { kind: "unasked" }
     : { kind: "approved", input: args, amended: amended === true };
 }

@@ -176,6 +176,18 @@ describe("a caller's key", () => {
     await expect(engine.callers.propose(proposal(more))).rejects.toMatchObject({ code: "key-reused" });
   });
 
+  test("is a call for one user, if the caller says so: for another one it is refused", async () => {
+    const forUser = (user: string): Proposal =>
+      proposal({ by: { ...bot, onBehalfOf: user }, sameUser: true, approvers: "requester" });
+    const first = await engine.callers.propose(forUser("ana"));
+    await approve(first);
+    await expect(engine.callers.propose(forUser("bob"))).rejects.toMatchObject({ code: "key-reused" });
+    await expect(engine.callers.propose(proposal({ sameUser: true }))).rejects.toMatchObject({
+      code: "key-reused",
+    });
+    expect(await engine.callers.propose(forUser("ana"))).toMatchObject({ id: first.id, status: "allowed" });
+  });
+
   test("stays the same call after an amendment", async () => {
     const first = await engine.callers.propose(proposal({ amendable: ["amount"] }));
     await approve(first, { amount: 20 });

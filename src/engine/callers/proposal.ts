@@ -10,6 +10,8 @@ export interface Proposal {
   readonly key: string;
   /** Refused with `unknown-call` unless the key was used before: nobody is asked now. */
   readonly onlyRepeat?: true;
+  /** Refused with `key-reused` if the key's call is for another user: whoever approved it approved it for that one. */
+  readonly sameUser?: true;
   readonly app: string;
   /** Default: the app. */
   readonly agent?: string;

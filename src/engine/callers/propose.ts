@@ -1,6 +1,6 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { permitFor } from "../calls/index.ts";
-import { definitionDigest, throughJson, valueDigest } from "../common/index.ts";
+import { definitionDigest, sameJson, throughJson, valueDigest } from "../common/index.ts";
 import {
   forbiddenAnswer,
   type GatedCall,
@@ -151,7 +151,7 @@ function sentIn({ ledger }: EngineParts, { sent }: Proposal): Pick<NewCall, "sen
   return { sent: { args, digest: valueDigest(ledger.digestKey, args) } };
 }
 
-/** The stored call with this key. Throws `key-reused` if it has other arguments. */
+/** The stored call with this key. Throws `key-reused` if it has other arguments, or is for another user. */
 function knownIn(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
@@ -160,12 +160,18 @@ function knownIn(
   const { call: known } = snapshot ?? {};
   if (snapshot === undefined || known === undefined) return undefined;
   const { key, tool } = call.proposal;
-  if (known.tool === tool && isSame(parts, known, call))
+  const isOthers = isForOther(known, call.proposal);
+  if (known.tool === tool && !isOthers && isSame(parts, known, call))
     return { ...snapshot, call: known, snapshot, tool: call.tool };
-  const what = known.tool === tool ? `${tool} with different arguments` : known.tool;
+  const how = isOthers ? "for another user" : "with different arguments";
+  const what = known.tool === tool ? `${tool} ${how}` : known.tool;
   throw new CountersignError("key-reused", `The key "${key}" was already used for ${what}.`, {
     details: { field: "key", hint: "Use a new key for a new call." },
   });
+}
+
+function isForOther({ requesters = [] }: CallRecord, proposal: Proposal): boolean {
+  return proposal.sameUser === true && !sameJson([...requesters], [...requestersOf(proposal)]);
 }
 
 /** Does the stored call have these arguments? */

@@ -25,8 +25,9 @@ export interface CallContext {
   readonly toolConfirmation?: ToolConfirmation;
   /**
    * Runs `fn` at most once per call, however often the function runs, and stores its result. A crash inside it makes
-   * the call's outcome unknown, unless the step is idempotent. Steps of one name are told apart by their order: steps
-   * that may come in another order next time, because they run side by side, each need a name of their own.
+   * the call's outcome unknown, unless the step is idempotent. Steps of one name are told apart by their order: those
+   * that may come in another order next time each need a name of their own. Two of one name at the same time fail the
+   * call. `fn` can neither ask nor start another step. The call ends when all its steps have ended.
    */
   readonly step: <T>(
     name: string,

@@ -40,6 +40,8 @@ export class CallRun {
   readonly #abort = new AbortController();
   readonly #ended = Promise.withResolvers<EntryOutcome>();
   #isHalted = false;
+  /** Why the outcome of a step is unknown. */
+  #unknown: string | undefined;
   #replay: Replay | undefined;
   #asked: AskOptions | undefined;
 
@@ -127,13 +129,19 @@ export class CallRun {
   /** What the function comes to, or what its halt does: then what it returns or throws is ignored. */
   #untilHalted(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
     const { promise, resolve, reject } = this.#ended;
-    this.#body(run).then((outcome) => {
+    const end = (outcome: EntryOutcome): void => {
       if (!this.#isHalted) resolve(outcome);
+    };
+    this.#body(run).then((outcome) => {
+      if (this.#isHalted || this.#replay === undefined) return end(outcome);
+      // A step that the function did not wait for may still have an effect, or an unknown outcome.
+      return this.#replay.close().then(() => end(outcome));
     }, reject);
     return promise;
   }
 
   #halt(halt: Halt): void {
+    if (halt.kind === "unknown") this.#unknown ??= halt.message;
     if (this.#isHalted) return;
     this.#isHalted = true;
     this.#leave(halt).then(this.#ended.resolve, this.#ended.reject);
@@ -141,18 +149,26 @@ export class CallRun {
 
   async #leave(halt: Halt): Promise<EntryOutcome> {
     // The outcome of a step that is interrupted here would be unknown when the function runs again.
-    if (halt.kind === "ask") await this.#replay?.quiet();
+    if (halt.kind !== "unknown" && halt.kind !== "lost") await this.#replay?.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
       case "ask":
         return this.#suspended(halt.ask);
       case "diverged":
-        return { kind: "failed", error: { error: halt.message, code: "replay-diverged" } };
+        return this.#failed({ error: halt.message, code: "replay-diverged" });
+      case "overlap":
+        return this.#failed({ error: halt.message });
       case "unknown":
         return { kind: "unknown", reason: halt.message };
       case "lost":
         return { kind: "lost" };
     }
+  }
+
+  #failed(error: JsonObject): EntryOutcome {
+    return this.#unknown === undefined
+      ? { kind: "failed", error }
+      : { kind: "unknown", reason: this.#unknown };
   }
 
   /** Made when the function uses it: most never do. */

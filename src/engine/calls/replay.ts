@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { CountersignError, type JsonValue } from "../../protocol/index.ts";
 import { errorText, valueDigest } from "../common/index.ts";
 import {
@@ -40,6 +41,8 @@ export type Halt =
   | { readonly kind: "ask"; readonly ask: OpenAsk }
   | { readonly kind: "diverged"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string }
+  /** Two steps of one name at the same time: when the function runs again, nothing would tell which is which. */
+  | { readonly kind: "overlap"; readonly message: string }
   /** This process lost the claim, so the function must not do anything more. */
   | { readonly kind: "lost" };
 
@@ -62,6 +65,15 @@ type StepEnd<T> =
   | { readonly error: unknown }
   | { readonly halt: Halt };
 
+/** A step that runs, for what it calls. */
+interface RunningStep {
+  readonly of: Replay;
+  readonly name: string;
+  isOver: boolean;
+}
+
+const RUNNING = new AsyncLocalStorage<RunningStep>();
+
 /**
  * What is stored of one call across runs of its function: finished steps and questions. They are matched by kind, name
  * and how often that name was used before.
@@ -71,7 +83,7 @@ export class Replay {
   readonly #known = new Map<string, StepRecord>();
   readonly #seen = new Map<string, number>();
   readonly #unmet = new Set<string>();
-  readonly #underway = new Set<Promise<unknown>>();
+  readonly #underway = new Map<Promise<unknown>, string>();
   readonly #ended: WorkStep[] = [];
   #halted = false;
 
@@ -89,26 +101,34 @@ export class Replay {
     run: (context: StepContext) => Promise<T> | T,
     options: StepOptions & { readonly signal: AbortSignal },
   ): Promise<T> {
+    this.#checkOutside(`The step "${name}" cannot start`);
     if (this.#halted) return forever();
     const place = this.#next("step", name);
     const known = this.#known.get(keyOf(place));
     // The cast is safe: the same function stored this value under this name.
     if (known?.status === "done") return known.value as T;
     if (known?.status === "failed") throw new Error(textOf(known));
-    if (known?.status === "started" && options.idempotent !== true) {
-      return this.#halt({
-        kind: "unknown",
-        message: `The step "${name}" had started when its process died. It is unknown whether it happened.`,
-      });
-    }
+    const obstacle = this.#obstacleTo(name, known?.status === "started" && options.idempotent !== true);
+    if (obstacle !== undefined) return this.#halt(obstacle);
     const work = this.#perform({ ...place, status: "started" }, known?.status, (key) =>
       run({ idempotencyKey: key, signal: options.signal }),
     ).finally(() => this.#underway.delete(work));
-    this.#underway.add(work);
+    this.#underway.set(work, place.name);
     const end = await work;
     if ("halt" in end) return this.#halt(end.halt);
     if ("error" in end) throw end.error;
     return end.value;
+  }
+
+  /** Why a step cannot start now. */
+  #obstacleTo(name: string, mayHaveHappened: boolean): Halt | undefined {
+    if (mayHaveHappened) {
+      const message = `The step "${name}" had started when its process died. It is unknown whether it happened.`;
+      return { kind: "unknown", message };
+    }
+    if (![...this.#underway.values()].includes(name)) return undefined;
+    const message = `A step "${name}" began while another of that name was running. Give each a name of its own.`;
+    return { kind: "overlap", message };
   }
 
   /** The steps that ended in this run. */
@@ -118,7 +138,13 @@ export class Replay {
 
   /** Resolves when no step is running: only then may the function be abandoned. */
   async quiet(): Promise<void> {
-    while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
+    while (this.#underway.size > 0) await Promise.allSettled(this.#underway.keys());
+  }
+
+  /** The function has returned or thrown: nothing more begins. Resolves when what runs has ended. */
+  close(): Promise<void> {
+    this.#halted = true;
+    return this.quiet();
   }
 
   async #perform<T>(
@@ -128,10 +154,12 @@ export class Replay {
   ): Promise<StepEnd<T>> {
     const { callId, saveStep, parts } = this.#options;
     if (from !== "started" && !(await saveStep(started, from))) return { halt: { kind: "lost" } };
+    const running: RunningStep = { of: this, name: started.name, isOver: false };
     const end = await endOf(
-      () => run(`${callId}:${suffixOf(started)}`),
+      () => RUNNING.run(running, () => run(`${callId}:${suffixOf(started)}`)),
       (value) => storedStepResult(value, started.name, parts.settings.maxResultBytes),
     );
+    running.isOver = true;
     if ("halt" in end) return end;
     const status = "error" in end ? "failed" : "done";
     const value = "error" in end ? errorText(end.error) : end.stored;
@@ -148,6 +176,7 @@ export class Replay {
   }
 
   async confirm(name: string, given: AskOptions): Promise<{ readonly payload: JsonValue | undefined }> {
+    this.#checkOutside(`The question "${name}" cannot be asked`);
     if (this.#halted) return forever();
     const options = checkedAsk(given);
     const place = this.#next("question", name);
@@ -170,6 +199,16 @@ export class Replay {
       confirmation.status,
       decidingVote(confirmation)?.reason ?? confirmation.withdrawal,
     );
+  }
+
+  // A function is left only when its steps have ended: one that waits for an answer, or for another step, would never end.
+  #checkOutside(what: string): void {
+    const inside = RUNNING.getStore();
+    if (inside?.of === this && !inside.isOver)
+      throw new CountersignError(
+        "invalid-option",
+        `${what} inside the step "${inside.name}". Do it before that step, or after it.`,
+      );
   }
 
   #digestOf({ hint, payload, schema }: AskOptions): string {

@@ -1,5 +1,5 @@
 import { addSharedOf } from "../grants/index.ts";
-import { type CallStatus, Draft, type FrameRecord, transact } from "../ledger/index.ts";
+import { type CallRecord, Draft, type FrameRecord, transact } from "../ledger/index.ts";
 import { mayHaveRun, nextCall } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { writeWithdrawal } from "../questions/index.ts";
@@ -51,8 +51,9 @@ async function hasStarted({ ledger }: EngineParts, frames: readonly FrameRecord[
  */
 export async function cancelAsking(parts: EngineParts, draft: Draft, reason: string): Promise<void> {
   const { ledger } = parts;
-  const open = await ledger.unanswered(draft.sessionKey);
-  const asking = new Set(open.filter(({ status }) => isAsking(status)).map(({ frame }) => frame));
+  const asking = new Set<string | undefined>();
+  for (const call of await ledger.unanswered(draft.sessionKey))
+    if (await isAsking(parts, call)) asking.add(call.frame);
   const live = await ledger.liveFrames(draft.sessionKey);
   const runs = Map.groupBy(live, ({ invocation }) => invocation);
   for (const [invocation, frames] of runs) {
@@ -62,8 +63,10 @@ export async function cancelAsking(parts: EngineParts, draft: Draft, reason: str
   }
 }
 
-function isAsking(status: CallStatus): boolean {
-  return status === "waiting" || status === "suspended";
+/** A suspended call may also wait for another agent's work. */
+async function isAsking({ ledger }: EngineParts, { id, status }: CallRecord): Promise<boolean> {
+  if (status !== "suspended") return status === "waiting";
+  return (await ledger.load({ call: id }))?.confirmation?.status === "requested";
 }
 
 async function writeCancellation(

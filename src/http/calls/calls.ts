@@ -23,6 +23,7 @@ export async function proposeCall(
   return engine.callers.propose({
     ...(given as Omit<Parameters<CallerCalls["propose"]>[0], "by">),
     by,
+    sameUser: true,
     ...(deadline === undefined ? {} : { expiresInMs: untilDeadline(deadline, engine.ledger.now) }),
   });
 }

@@ -9,17 +9,29 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
+/** Whose bodies are read differently, by path. */
+export interface BodyPaths {
+  /** Any bytes. */
+  readonly isRaw: (path: string) => boolean;
+  /** Nobody is logged in, and there is little to say: 64 kB. */
+  readonly isOpen: (path: string) => boolean;
+}
+
+const OPEN_BYTES = 65_536;
+const NONE: BodyPaths = { isRaw: () => false, isOpen: () => false };
+
 /**
  * Reads the whole body once, before any route does. Limits its size and time, and accepts only JSON that can be stored
  * and read back, except for raw paths. Never holds more than the limit.
  */
 export function readBody(
-  { maxBytes, timeoutMs }: BodyLimits,
-  isRaw: (path: string) => boolean = () => false,
+  { maxBytes: most, timeoutMs }: BodyLimits,
+  { isRaw, isOpen }: BodyPaths = NONE,
 ): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { raw } = context.req;
     if (raw.body === null) return next();
+    const maxBytes = isOpen(context.req.path) ? Math.min(most, OPEN_BYTES) : most;
     if (Number(raw.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const bytes = await inTime(raw.body.getReader(), { maxBytes, timeoutMs });
     const needsJson = bytes.length > 0 && !isRaw(context.req.path);

@@ -107,3 +107,12 @@ test("where a host does not say where its callers are, none of them waits for an
   expect(await times(30, () => send("/list-apps", { bearer: "wrong" }))).not.toContain(429);
   expect(await times(11, () => send("/list-apps", { bearer: secret }))).toContain(429);
 });
+
+test("who has not logged in may send little: a login, not a megabyte", async () => {
+  const { send, secret } = await server();
+  const large = { token: "x".repeat(100_000) };
+  expect(await send("/auth/login", { body: large })).toBe(413);
+  expect(await send("/", { body: large })).toBe(413);
+  expect(await send("/v1/decisions", { body: large })).toBe(401);
+  expect(await send("/v1/decisions", { body: large, bearer: secret })).not.toBe(413);
+});

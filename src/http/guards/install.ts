@@ -54,7 +54,8 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   const isExempt = (path: string, method: string): boolean =>
     unlimited(path, method) || within(mayWait)(path);
   if (Number.isFinite(requestsPerMinute)) app.use(takeTurns(site.turns, isExempt));
-  app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }, isRaw));
+  const paths = { isRaw, isOpen: within(isOpen) };
+  app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }, paths));
 }
 
 function newBuckets(perMinute: number): TokenBuckets {

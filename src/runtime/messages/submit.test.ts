@@ -9,7 +9,14 @@ import {
   useRunners,
   wordsIn,
 } from "../../../test/seeds/scripted-runner.ts";
-import { Agent, type PrincipalInput, type RunnerOptions, tool } from "../../index.ts";
+import {
+  Agent,
+  agentTool,
+  OutcomeUnknown,
+  type PrincipalInput,
+  type RunnerOptions,
+  tool,
+} from "../../index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
@@ -156,6 +163,40 @@ describe('whilePending: "cancel"', () => {
       code: "withdrawn",
     });
     expect(paid).toEqual([]);
+  });
+
+  test("leaves alone a run that asks nobody: it waits for somebody to settle what an agent of it did", async () => {
+    const wire = tool({
+      name: "wire",
+      description: "",
+      execute: () => {
+        throw new OutcomeUnknown("the line went dead");
+      },
+    });
+    const pay = tool({ name: "pay", description: "", requireConfirmation: true, execute: () => null });
+    const clerk = new Agent({
+      name: "clerk",
+      model: play([call("wire", {}, "w1")], "Wired."),
+      tools: [wire],
+    });
+    const model = play(
+      [call("clerk", { request: "wire it" }, "c1")],
+      [call("pay", {}, "c2")],
+      "Never mind.",
+      "The clerk wired it.",
+    );
+    const agent = new Agent({ name: "boss", model, tools: [agentTool(clerk), pay] });
+    const runner = makeRunner({ agent, whilePending: "cancel" });
+    const { session } = await runner.send("wire it", ana);
+    const asked = await runner.send("pay", { ...ana, session });
+    expect(asked.pending).toMatchObject([{ tool: "pay" }]);
+    expect(await runner.send("never mind", { ...ana, session })).toMatchObject({ pending: [] });
+    const { ledger } = await runner.engine();
+    const { items } = await ledger.unknownCalls();
+    await runner.settleCall(String(items[0]?.id), { as: "succeeded", result: true }, byAna);
+    const events = async () =>
+      (await runner.sessionService.getSession({ userId: "ana", sessionId: session }))?.events;
+    await expect.poll(async () => JSON.stringify(await events())).toContain("The clerk wired it.");
   });
 
   test.each<[string, PrincipalInput]>([

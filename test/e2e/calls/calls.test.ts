@@ -84,6 +84,14 @@ test("a call for somebody needs act-as, and then both count as the requester", a
   expect(asked.json["confirmation"]).toMatchObject({ requesters: ["proxy", "ana"], user: "ana" });
 });
 
+test("what was approved for one user is not another's under the same key", async () => {
+  const server = await startApprovalsServer(resources);
+  await decide(server, await propose(server, { user: "ana", approvers: { users: ["meg"] } }, "proxy"));
+  expect(await propose(server, { user: "ana" }, "proxy")).toMatchObject({ json: { status: "allowed" } });
+  for (const more of [{ user: "bob" }, {}])
+    expect(await propose(server, more, "proxy")).toMatchObject({ status: 422, json: { code: "key-reused" } });
+});
+
 // Each must be refused and change nothing.
 const ATTACKS: readonly (readonly [string, (server: ApprovalsServer) => Promise<Answer>, number])[] = [
   ["a token without propose asks", (server) => propose(server, { key: "x" }, "ana"), 403],
