@@ -18,7 +18,7 @@ const CALLS: readonly ModelCall[] = [
 /** The ids that a stream showed in this way, each once, in the order of their names. */
 function ids(seen: readonly Seen[] | undefined, kind: "call" | "asked" | "result"): readonly string[] {
   const found = (seen ?? []).flatMap((part) => Object.entries(part));
-  return found.flatMap(([name, id]) => (name === kind ? [id as string] : [])).toSorted();
+  return found.flatMap(([name, id]) => (name === kind ? [id] : [])).toSorted();
 }
 
 /** What holds also when the framework streams. */
