@@ -15,6 +15,7 @@ import {
 } from "../test/adapters/contract/subject.ts";
 import { SUBJECTS } from "../test/adapters/subjects/index.ts";
 import { peerSubject } from "../test/adapters/subjects/peers.ts";
+import { median } from "./statistics.ts";
 
 /** What one took, in microseconds. */
 export interface Took {
@@ -36,7 +37,7 @@ const ROUNDS = 9;
 /** These compile. */
 const FIRST_ROUNDS = 6;
 const CYCLES = 20;
-const TURNS = 10;
+const TURNS = 20;
 const CALLS = 25;
 const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
 const PAY: ModelCall = { id: "c1", tool: "pay", args: { amount: 40 } };
@@ -80,16 +81,19 @@ async function take(times: number, work: () => Promise<void>): Promise<Took> {
   return { cpu: (user + system) / times, wall };
 }
 
-/** Calls without a gate, of one call each: a turn outside of the adapter, then one inside of it, and so on. */
+/** Calls without a gate: a turn outside of the adapter and one inside of it, each first as often as the other. */
 async function takeInTurn(): Promise<Pick<Sample, "plain" | "ungated">> {
-  const took = { plain: { cpu: 0, wall: 0 }, ungated: { cpu: 0, wall: 0 } };
-  for (let turn = 0; turn < TURNS; turn += 1)
-    for (const which of ["plain", "ungated"] as const) {
-      const { cpu, wall } = await take(1, () => notes(which === "plain"));
-      took[which].cpu += cpu / CALLS / TURNS;
-      took[which].wall += wall / CALLS / TURNS;
-    }
-  return took;
+  const took: Record<"plain" | "ungated", Took[]> = { plain: [], ungated: [] };
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const order = turn % 2 === 0 ? (["plain", "ungated"] as const) : (["ungated", "plain"] as const);
+    for (const which of order) took[which].push(await take(1, () => notes(which === "plain")));
+  }
+  return { plain: ofOneCall(took.plain), ungated: ofOneCall(took.ungated) };
+}
+
+function ofOneCall(turns: readonly Took[]): Took {
+  const of = (one: (took: Took) => number): number => median(turns.map(one)) / CALLS;
+  return { cpu: of(({ cpu }) => cpu), wall: of(({ wall }) => wall) };
 }
 
 /** Beside the results and not in the system's temporary folder, which may be in memory, where a sync is free. */

@@ -1,8 +1,13 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { Command, MemorySaver, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
-import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
-import { createAgent, tool } from "langchain";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type HumanInterrupt,
+  type HumanResponse,
+  ToolNode,
+  toolsCondition,
+} from "@langchain/langgraph/prebuilt";
+import { createAgent, type HITLRequest, type HITLResponse, tool } from "langchain";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createGate, type LangChainGate, type Pause } from "../../src/adapters/langchain/index.ts";
 import { Engine, type EngineOptions } from "../../src/engine/index.ts";
@@ -169,6 +174,15 @@ describe("the pause", () => {
     ]);
   });
 
+  test("fits the types that LangGraph and LangChain publish for front ends", () => {
+    expectTypeOf<Pause>().toExtend<HumanInterrupt>();
+    expectTypeOf<Pause["actionRequests"][0]>().toExtend<HITLRequest["actionRequests"][number]>();
+    expectTypeOf<Pause["reviewConfigs"][0]["actionName"]>().toExtend<string>();
+    expectTypeOf<Pause["reviewConfigs"][0]["allowedDecisions"][number]>().toExtend<
+      HITLRequest["reviewConfigs"][number]["allowedDecisions"][number]
+    >();
+  });
+
   test("shows no secrets, and does not let people edit around them", async () => {
     const rule = { ...APPROVERS, secrets: ["/to"], amendable: ["amount"] };
     const { __interrupt__: interrupts } = await say(agentOf(gate.tools([pay], { pay: rule })));
@@ -224,13 +238,19 @@ describe("a button of a front end", () => {
   });
 
   test.each([
-    [{ decisions: [{ type: "reject", message: "not now" }] }, "not now"],
-    [[{ type: "response", args: "not now" }], "not now"],
+    [{ decisions: [{ type: "reject", message: "not now" }] } satisfies HITLResponse, "not now"],
+    [[{ type: "response", args: "not now" }] satisfies HumanResponse[], "not now"],
     [
-      { decisions: [{ type: "edit", editedAction: { name: "pay", args: { amount: 20, to: "Bob" } } }] },
+      {
+        decisions: [{ type: "edit", editedAction: { name: "pay", args: { amount: 20, to: "Bob" } } }],
+      } satisfies HITLResponse,
       '"paid":20',
     ],
-    [{ type: "edit", args: { action: "pay", args: { amount: 20, to: "Bob" } } }, '"paid":20'],
+    [
+      { type: "edit", args: { action: "pay", args: { amount: 20, to: "Bob" } } } satisfies HumanResponse,
+      '"paid":20',
+    ],
+    [[{ type: "accept", args: null }] satisfies HumanResponse[], '"paid":40'],
   ])("of each kind is understood: %j", async (sent, expected) => {
     const agent = agentOf(gate.tools([pay], { pay: { ...APPROVERS, amendable: ["amount"] } }));
     const shown = await say(agent);

@@ -4,8 +4,6 @@ import type { GateableServer, OpenRequest } from "./sdk.ts";
 
 /** The SDK would give up a dialog after a minute; it ends with the wait. */
 const DIALOG_MS = 24 * 3_600_000;
-/** The tool's own progress must be more than ours. */
-const STEP = 1e-6;
 
 /** Shows a client that its call waits: by progress if it asked for that, and by opening the inbox if it can. */
 export class WaitingClient {
@@ -27,7 +25,8 @@ export class WaitingClient {
     if (progressToken !== undefined) {
       this.#told += 1;
       const message = `Waiting for a person's approval (${id}).`;
-      const params = { progressToken, progress: this.#told * STEP, message };
+      // Progress only grows, and the tool's own begins at 0: ours grows below that.
+      const params = { progressToken, progress: -1 / this.#told, message };
       // An unread notice does not matter.
       notify({ method: "notifications/progress", params }).catch(() => {});
     }

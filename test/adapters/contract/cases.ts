@@ -2,6 +2,7 @@ import { expect, vi } from "vitest";
 import type { Engine } from "../../../src/engine/index.ts";
 import { identity } from "./identity-cases.ts";
 import { ana, question, questions, type Scene } from "./scene.ts";
+import { streaming } from "./streaming-cases.ts";
 import type { AdapterHost, ModelCall, Progress } from "./subject.ts";
 
 /** One thing that every adapter must keep. */
@@ -286,4 +287,10 @@ const dying: readonly AdapterCase[] = [
 ];
 
 /** Everything that an adapter must keep, on every store. */
-export const adapterContract: readonly AdapterCase[] = [...asking, ...deciding, ...identity, ...dying];
+export const adapterContract: readonly AdapterCase[] = [
+  ...asking,
+  ...deciding,
+  ...identity,
+  ...dying,
+  ...streaming,
+];

@@ -8,6 +8,7 @@ export interface ProgramOptions {
   readonly subject: string;
   readonly state: string;
   readonly leaseMs?: number;
+  readonly streams?: true;
 }
 
 /** What it says: that it can begin, that a payment has begun that does not end, or how far it came. */

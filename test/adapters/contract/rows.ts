@@ -58,6 +58,18 @@ export const ROWS: readonly { readonly what: string; readonly case: string }[] =
     what: "decided while the process is down",
     case: "a decision that is taken while the program is down brings it back",
   },
+  {
+    what: "a stream with several calls, which pauses and goes on in another process",
+    case: "a stream pauses in its middle, and goes on as a stream in another process",
+  },
+  {
+    what: "three processes at once, streaming",
+    case: "of three processes that go on with a stream at once one runs the call",
+  },
+  {
+    what: "forged approval, streaming",
+    case: "a forged approval runs nothing in a stream either",
+  },
 ];
 
 /** The rows as a table: which adapter is tried with what, and why not. */

@@ -47,19 +47,23 @@ export class Scene {
 
   host(
     engine: Engine,
-    more: Partial<Pick<World, "description" | "expiresInMs" | "thread">> = {},
+    more: Partial<Pick<World, "description" | "expiresInMs" | "thread" | "streams">> = {},
   ): AdapterHost {
     return this.#subject.open(worldOf({ engine, effects: this.#effects, ...more }));
   }
 
   /** A real process that goes on from this state when it is told to. */
-  async process(state: string, options: Partial<EngineOptions> = {}): Promise<Child<ProgramLine>> {
+  async process(
+    state: string,
+    { leaseMs, streams }: Pick<ProgramOptions, "leaseMs" | "streams"> = {},
+  ): Promise<Child<ProgramLine>> {
     const given: ProgramOptions = {
       url: this.#url,
       effects: this.#effects,
       subject: this.#subject.name,
       state,
-      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+      ...(streams === undefined ? {} : { streams }),
     };
     const child = this.#resources.child<ProgramLine>(this.#program, { args: [JSON.stringify(given)] });
     await child.line("ready");
@@ -87,6 +91,7 @@ export function worldOf({
   description = "Pays an amount.",
   thread = "thread-1",
   expiresInMs,
+  streams,
 }: {
   readonly engine: Engine;
   readonly effects: string;
@@ -95,6 +100,7 @@ export function worldOf({
   readonly description?: string;
   readonly thread?: string;
   readonly expiresInMs?: number;
+  readonly streams?: true | undefined;
 }): World {
   return {
     engine,
@@ -102,6 +108,7 @@ export function worldOf({
     thread,
     description,
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(streams === undefined ? {} : { streams }),
     pay: async (args) => {
       appendFileSync(effects, `${JSON.stringify(args)}\n`);
       if (args["hang"] === true) {

@@ -18,7 +18,22 @@ export interface Progress {
   readonly status: "paused" | "done";
   /** What the model was told of each call, by the call's id. */
   readonly told: { readonly [id: string]: string };
+  /** Of a world that streams: what a reader of the framework's own stream saw, in order. */
+  readonly seen?: readonly Seen[];
 }
+
+/** A part of the model's text, a call that the model makes, that somebody is asked about a call, or a call's result. */
+export type Seen =
+  | { readonly text: string }
+  | { readonly call: string }
+  | { readonly asked: string }
+  | { readonly result: string };
+
+/** What the model streams before it makes calls, in parts. */
+export const FIRST_WORDS: readonly string[] = ["I ", "pay."];
+
+/** What it streams once it has all results, in parts. */
+export const LAST_WORDS: readonly string[] = ["Do", "ne."];
 
 /** The program around a framework, with a scripted model that answers with text once it has all results. */
 export interface AdapterHost {
@@ -42,6 +57,8 @@ export interface World {
   /** What the tool `pay` is said to do. */
   readonly description: string;
   readonly expiresInMs?: number;
+  /** The framework streams, and so does the model. Otherwise neither does. */
+  readonly streams?: true;
   /** Without `order` and `transfer`: to compare with a framework alone, which has `pay` and `note`. */
   readonly few?: true;
   /** With `few`: `note` is not given to the adapter, to see what it costs there. */

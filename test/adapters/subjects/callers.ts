@@ -1,5 +1,6 @@
 import { type CallerOutcome, type CallRequest, callKey, toldToModel } from "../../../src/engine/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
+import { doesNotStream } from "../contract/streaming-cases.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
@@ -16,7 +17,11 @@ import {
 } from "../contract/subject.ts";
 
 /** No framework: a program that keeps the model's calls by itself and uses `engine.callers`. */
-export const callersSubject: AdapterSubject = { name: "callers", open: (world) => new PlainHost(world) };
+export const callersSubject: AdapterSubject = {
+  name: "callers",
+  except: doesNotStream("A program without a framework has no stream of its own."),
+  open: (world) => new PlainHost(world),
+};
 
 /** The tools with schemas of their own. */
 const PARSED = {

@@ -1,6 +1,7 @@
+import { AIMessage, AIMessageChunk, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
-import { createGate, type LangChainGate } from "../../../src/adapters/langchain/index.ts";
+import { createGate, type LangChainGate, type Pause } from "../../../src/adapters/langchain/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
@@ -12,6 +13,7 @@ import {
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
+  type Seen,
   TRANSFER_DESCRIPTION,
   TRANSFER_INPUT,
   type World,
@@ -66,8 +68,11 @@ class LangChainHost implements AdapterHost {
   async #invoke(state: string | undefined, calls: readonly ModelCall[], input: unknown): Promise<Progress> {
     const told: Told = {};
     const saver = savedIn(state);
-    const result: object = await this.#agent(calls, told, saver).invoke(input as never, CONFIG);
-    return { state: textOf(saver), status: "__interrupt__" in result ? "paused" : "done", told };
+    const agent = this.#agent(calls, told, saver);
+    const { paused, ...streamed } = await (this.#world.streams === true
+      ? stream(agent, input)
+      : invoke(agent, input));
+    return { state: textOf(saver), status: paused ? "paused" : "done", told, ...streamed };
   }
 
   #agent(calls: readonly ModelCall[], told: Told, checkpointer: MemorySaver) {
@@ -107,6 +112,49 @@ class LangChainHost implements AdapterHost {
           });
     return createAgent({ model: new ScriptedChatModel(calls, told), tools, checkpointer });
   }
+}
+
+interface Ended {
+  readonly paused: boolean;
+  readonly seen?: readonly Seen[];
+}
+
+type Agent = ReturnType<typeof createAgent>;
+
+async function invoke(agent: Pick<Agent, "invoke">, input: unknown): Promise<Ended> {
+  const result = (await agent.invoke(input, CONFIG)) as object;
+  return { paused: "__interrupt__" in result };
+}
+
+async function stream(agent: Pick<Agent, "stream">, input: unknown): Promise<Ended> {
+  const seen: Seen[] = [];
+  const parts = await agent.stream(input, { ...CONFIG, streamMode: ["messages", "updates"] });
+  for await (const part of parts) seen.push(...seenIn(part as StreamPart));
+  return { paused: seen.some((each) => "asked" in each), seen };
+}
+
+type StreamPart =
+  | readonly ["messages", readonly [BaseMessage, unknown]]
+  | readonly ["updates", { readonly [node: string]: unknown }];
+
+function seenIn(part: StreamPart): readonly Seen[] {
+  if (part[0] === "messages") {
+    const [message] = part[1];
+    return AIMessageChunk.isInstance(message) && message.text !== "" ? [{ text: message.text }] : [];
+  }
+  return Object.entries(part[1]).flatMap(([node, update]) => {
+    if (node === "__interrupt__")
+      return (update as readonly { readonly value: Pause }[]).map(({ value }) => ({
+        asked: value.countersign.call.split("/").at(-1) ?? "",
+      }));
+    const { messages = [] } = update as { readonly messages?: readonly BaseMessage[] };
+    return messages.flatMap((message): readonly Seen[] => {
+      if (ToolMessage.isInstance(message)) return [{ result: message.tool_call_id }];
+      return AIMessage.isInstance(message)
+        ? (message.tool_calls ?? []).map(({ id = "" }) => ({ call: id }))
+        : [];
+    });
+  });
 }
 
 /** A checkpointer with what this text says: every host has its own copy, as if the state had been sent to it. */

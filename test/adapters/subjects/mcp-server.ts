@@ -5,6 +5,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type GateableServer, gateServer, type ServerGate } from "../../../src/adapters/mcp-server/index.ts";
 import { isJsonObject, type JsonObject } from "../../../src/protocol/index.ts";
+import { doesNotStream } from "../contract/streaming-cases.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
@@ -44,12 +45,14 @@ interface Registering {
 const ORDER = { description: ORDER_DESCRIPTION };
 const TRANSFER = { description: TRANSFER_DESCRIPTION };
 const NO_TURNS = "MCP has no turns: each call is answered by itself.";
+const STREAMLESS = doesNotStream("MCP answers a call with one result, and does not stream it.");
 const TOLD_ONCE = "Without ids, the same arguments are a new call once the outcome was told.";
 
 /** `@modelcontextprotocol/sdk`, with clients that send no ids: the same arguments are the same call. */
 export const mcpServerSubject: AdapterSubject = {
   name: "mcp-server",
   except: {
+    ...STREAMLESS,
     "the model waits until every call of the turn has its answer": NO_TURNS,
     "a resume that is sent three times at once runs the call once": TOLD_ONCE,
     "of three processes that go on at once one runs the call": TOLD_ONCE,
@@ -61,6 +64,7 @@ export const mcpServerSubject: AdapterSubject = {
 export const mcpServerIdsSubject: AdapterSubject = {
   name: "mcp-server with ids",
   except: {
+    ...STREAMLESS,
     "an id that a later turn uses again is another call":
       "A server whose clients use ids again must not take them: then the arguments say which call it is.",
   },

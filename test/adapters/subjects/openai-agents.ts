@@ -1,10 +1,13 @@
 import {
   Agent,
   type AgentInputItem,
+  type AssistantMessageItem,
+  type FunctionCallItem,
   type Model,
   type ModelRequest,
   Runner,
   RunState,
+  type RunStreamEvent,
   type Tool,
   tool,
   Usage,
@@ -14,6 +17,8 @@ import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
+  FIRST_WORDS,
+  LAST_WORDS,
   type ModelCall,
   ORDER_DESCRIPTION,
   ORDER_INPUT,
@@ -21,6 +26,7 @@ import {
   PAY_RULE,
   PAY_SCHEMA,
   type Progress,
+  type Seen,
   TRANSFER_DESCRIPTION,
   TRANSFER_INPUT,
   type World,
@@ -65,8 +71,8 @@ class AgentsHost implements AdapterHost {
     const input: AgentInputItem[] = [...(before?.history ?? []), { role: "user", content: "Pay." }];
     const told: Told = {};
     const context = { thread: this.#world.thread, turn: String(turn) };
-    const result = await this.#runner.run(this.#agent(calls, told), input, { context });
-    return progressOf(result, { turn, told });
+    const ended = await this.#run(this.#agent(calls, told), input, context);
+    return progressOf(ended, { turn, told });
   }
 
   async resume(state: string): Promise<Progress> {
@@ -94,7 +100,21 @@ class AgentsHost implements AdapterHost {
     const agent = this.#agent([], told);
     const run = await RunState.fromString<Context, Agent<Context>>(agent, text);
     if (!(await answer(run))) return { state, status: "paused", told };
-    return progressOf(await this.#runner.run(agent, run), { turn, told });
+    return progressOf(await this.#run(agent, run), { turn, told });
+  }
+
+  async #run(
+    agent: Agent<Context>,
+    input: AgentInputItem[] | RunState<Context, Agent<Context>>,
+    context?: Context,
+  ): Promise<Ended> {
+    const options = context === undefined ? {} : { context };
+    if (this.#world.streams !== true) return { run: await this.#runner.run(agent, input, options) };
+    const run = await this.#runner.run(agent, input, { ...options, stream: true });
+    const seen: Seen[] = [];
+    for await (const event of run) seen.push(...seenIn(event));
+    await run.completed;
+    return { run, seen };
   }
 
   #agent(calls: readonly ModelCall[], told: Told): Agent<Context> {
@@ -154,58 +174,78 @@ export function noteTool() {
   });
 }
 
-interface RunOutcome {
-  readonly interruptions: readonly unknown[];
-  readonly state: { toString(): string };
-  readonly history: AgentInputItem[];
+interface Ended {
+  readonly run: {
+    readonly interruptions: readonly unknown[];
+    readonly state: { toString(): string };
+    readonly history: AgentInputItem[];
+  };
+  readonly seen?: readonly Seen[];
 }
 
 function progressOf(
-  { interruptions, state, history }: RunOutcome,
+  { run: { interruptions, state, history }, ...streamed }: Ended,
   { turn, told }: { readonly turn: number; readonly told: Told },
 ): Progress {
   const paused = interruptions.length > 0;
   const kept: State = paused ? { turn, run: state.toString() } : { turn, history };
-  return { state: JSON.stringify(kept), status: paused ? "paused" : "done", told };
+  return { state: JSON.stringify(kept), status: paused ? "paused" : "done", told, ...streamed };
 }
+
+function seenIn(event: RunStreamEvent): readonly Seen[] {
+  if (event.type === "raw_model_stream_event")
+    return event.data.type === "output_text_delta" ? [{ text: event.data.delta }] : [];
+  if (event.type !== "run_item_stream_event" || !("callId" in event.item.rawItem)) return [];
+  const callId = event.item.rawItem.callId ?? "";
+  switch (event.name) {
+    case "tool_called":
+      return [{ call: callId }];
+    case "tool_approval_requested":
+      return [{ asked: callId }];
+    case "tool_output":
+      return [{ result: callId }];
+    default:
+      return [];
+  }
+}
+
+type Said = AssistantMessageItem | FunctionCallItem;
 
 /** Makes the calls when a user speaks, and answers with text when it gets results. */
 export function scripted(calls: readonly ModelCall[], told: Told): Model {
-  return {
-    getResponse: async ({ input }: ModelRequest) => {
-      const items = typeof input === "string" ? [] : input;
-      const asked = items.findLastIndex((item) => "role" in item && item.role === "user");
-      const results = items.slice(asked).filter((item) => item.type === "function_call_result");
-      for (const { callId, output } of results) told[callId] = textOf(output);
-      if (results.length > 0 || calls.length === 0)
-        return {
-          usage: new Usage(),
-          output: [
-            {
-              type: "message",
-              role: "assistant",
-              status: "completed",
-              content: [{ type: "output_text", text: "Done." }],
-            },
-          ],
-        };
+  const answer = ({ input }: ModelRequest): Said[] => {
+    const items = typeof input === "string" ? [] : input;
+    const asked = items.findLastIndex((item) => "role" in item && item.role === "user");
+    const results = items.slice(asked).filter((item) => item.type === "function_call_result");
+    for (const { callId, output } of results) told[callId] = textOf(output);
+    if (results.length > 0 || calls.length === 0) return [message(LAST_WORDS)];
+    return calls.map(({ id, tool: name, args }) => {
       return {
-        usage: new Usage(),
-        output: calls.map(({ id, tool: name, args }) => {
-          return {
-            type: "function_call",
-            callId: id,
-            name,
-            status: "completed",
-            arguments: JSON.stringify(args),
-          } as const;
-        }),
+        type: "function_call",
+        callId: id,
+        name,
+        status: "completed",
+        arguments: JSON.stringify(args),
       };
-    },
-    getStreamedResponse: () => {
-      throw new Error("It does not stream.");
+    });
+  };
+  return {
+    getResponse: async (request) => ({ usage: new Usage(), output: answer(request) }),
+    async *getStreamedResponse(request) {
+      const said = answer(request);
+      const isCalling = said.some(({ type }) => type === "function_call");
+      yield { type: "response_started" };
+      for (const delta of isCalling ? FIRST_WORDS : LAST_WORDS) yield { type: "output_text_delta", delta };
+      const output = isCalling ? [message(FIRST_WORDS), ...said] : said;
+      const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+      yield { type: "response_done", response: { id: "r", usage, output } };
     },
   };
+}
+
+function message(parts: readonly string[]): AssistantMessageItem {
+  const content = [{ type: "output_text" as const, text: parts.join("") }];
+  return { type: "message", role: "assistant", status: "completed", content };
 }
 
 function textOf(output: unknown): string {

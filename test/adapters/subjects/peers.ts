@@ -6,6 +6,9 @@ export interface PeerAdapter extends Pick<AdapterSubject, "name" | "except"> {
   readonly folder: string;
 }
 
+const ONE_AT_A_TIME =
+  "Claude Code can pause at one tool use. Another one of the turn is refused, and the model uses it again later.";
+
 /** Every adapter whose framework is not among this package's own. */
 export const PEERS: readonly PeerAdapter[] = [
   { name: "google-adk", folder: "adk" },
@@ -14,8 +17,8 @@ export const PEERS: readonly PeerAdapter[] = [
     name: "claude-agent-sdk",
     folder: "claude-agent",
     except: {
-      "the model waits until every call of the turn has its answer":
-        "Claude Code can pause at one tool use. Another one of the turn is refused, and the model uses it again later.",
+      "the model waits until every call of the turn has its answer": ONE_AT_A_TIME,
+      "a stream pauses in its middle, and goes on as a stream in another process": ONE_AT_A_TIME,
       "an id that a later turn uses again is another call":
         "The ids are Anthropic's, which are not used again. One that is gets the stored result.",
     },

@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the model says in one turn: tools to use, or its last words. */
-export type Turn = { readonly tools: readonly ToolUse[] } | { readonly text: string };
+/** What the model says in one turn: its words, or the parts that they are streamed in, and the tools that it uses. */
+export interface Turn {
+  readonly text?: string | readonly string[];
+  readonly tools?: readonly ToolUse[];
+}
 
 interface ToolUse {
   readonly id: string;
@@ -77,19 +80,20 @@ function isToolUse(content: Message["content"]): boolean {
   return typeof content !== "string" && content.some(({ type }) => type === "tool_use");
 }
 
-function eventsOf(turn: Turn): readonly { readonly type: string; readonly [member: string]: unknown }[] {
-  const blocks =
-    "text" in turn
-      ? [
-          {
-            start: { type: "text", text: "" },
-            delta: { type: "text_delta", text: turn.text },
-          },
-        ]
-      : turn.tools.map(({ id, name, input }) => ({
-          start: { type: "tool_use", id, name, input: {} },
-          delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
-        }));
+function eventsOf({
+  text = [],
+  tools = [],
+}: Turn): readonly { readonly type: string; readonly [member: string]: unknown }[] {
+  const words = typeof text === "string" ? [text] : text;
+  const said = {
+    start: { type: "text", text: "" },
+    deltas: words.map((part): object => ({ type: "text_delta", text: part })),
+  };
+  const uses = tools.map(({ id, name, input }) => ({
+    start: { type: "tool_use", id, name, input: {} },
+    deltas: [{ type: "input_json_delta", partial_json: JSON.stringify(input) }],
+  }));
+  const blocks = [...(words.length > 0 ? [said] : []), ...uses];
   return [
     {
       type: "message_start",
@@ -104,14 +108,14 @@ function eventsOf(turn: Turn): readonly { readonly type: string; readonly [membe
         usage: { input_tokens: 1, output_tokens: 1 },
       },
     },
-    ...blocks.flatMap(({ start, delta }, index) => [
+    ...blocks.flatMap(({ start, deltas }, index) => [
       { type: "content_block_start", index, content_block: start },
-      { type: "content_block_delta", index, delta },
+      ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
       { type: "content_block_stop", index },
     ]),
     {
       type: "message_delta",
-      delta: { stop_reason: "text" in turn ? "end_turn" : "tool_use", stop_sequence: null },
+      delta: { stop_reason: tools.length === 0 ? "end_turn" : "tool_use", stop_sequence: null },
       usage: { output_tokens: 1 },
     },
     { type: "message_stop" },

@@ -9,18 +9,22 @@ import {
   type LlmResponse,
   Runner,
   type Session,
+  StreamingMode,
 } from "@google/adk";
 import { type AdkGate, createGate } from "../../../src/adapters/google-adk/index.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
+  FIRST_WORDS,
+  LAST_WORDS,
   type ModelCall,
   ORDER_DESCRIPTION,
   ORDER_INPUT,
   ORDER_RULE,
   PAY_RULE,
   type Progress,
+  type Seen,
   TRANSFER_DESCRIPTION,
   TRANSFER_INPUT,
   type World,
@@ -84,14 +88,18 @@ class AdkHost implements AdapterHost {
       sessionService: sessions,
     });
     const before = (await sessionOf(sessions)).events.length;
-    for await (const _event of runner.runAsync({
+    const streams = this.#world.streams === true;
+    const seen: Seen[] = [];
+    for await (const event of runner.runAsync({
       userId: SESSION.userId,
       sessionId: SESSION.sessionId,
       newMessage,
-    }));
+      ...(streams ? { runConfig: { streamingMode: StreamingMode.SSE } } : {}),
+    }))
+      seen.push(...seenIn(event));
     const { events } = await sessionOf(sessions);
     const status = requests(events.slice(before)).length > 0 ? "paused" : "done";
-    return { state: JSON.stringify(events), status, told };
+    return { state: JSON.stringify(events), status, told, ...(streams ? { seen } : {}) };
   }
 
   #agent(calls: readonly ModelCall[], told: Told): LlmAgent {
@@ -170,6 +178,17 @@ export function requests(events: readonly Event[]): readonly string[] {
   return calls.flatMap((call) => (call?.name === "adk_request_confirmation" ? [call.id ?? ""] : []));
 }
 
+/** The last event of an answer has its whole text again. */
+function seenIn({ content, partial }: Event): readonly Seen[] {
+  return (content?.parts ?? []).flatMap(({ text, functionCall, functionResponse }): readonly Seen[] => {
+    if (text !== undefined) return partial === true ? [{ text }] : [];
+    if (functionResponse !== undefined) return [{ result: functionResponse.id ?? "" }];
+    if (functionCall?.name !== "adk_request_confirmation") return [{ call: functionCall?.id ?? "" }];
+    const { originalFunctionCall } = functionCall.args as { originalFunctionCall: { id: string } };
+    return [{ asked: originalFunctionCall.id }];
+  });
+}
+
 /** Makes the calls when a user speaks, and answers with text when it gets results. */
 export class Scripted extends BaseLlm {
   readonly #calls: readonly ModelCall[];
@@ -181,19 +200,24 @@ export class Scripted extends BaseLlm {
     this.#told = told;
   }
 
-  override async *generateContentAsync({ contents }: LlmRequest): AsyncGenerator<LlmResponse, void> {
+  override async *generateContentAsync(
+    { contents }: LlmRequest,
+    streams = false,
+  ): AsyncGenerator<LlmResponse, void> {
     const asked = contents.findLastIndex(
-      ({ parts }) => parts?.some(({ text }) => text !== undefined) ?? false,
+      ({ role, parts }) => role === "user" && (parts?.some(({ text }) => text !== undefined) ?? false),
     );
     const answers = contents.slice(asked).flatMap(({ parts }) => parts ?? []);
     for (const { functionResponse } of answers)
       if (functionResponse?.id !== undefined)
         this.#told[functionResponse.id] = JSON.stringify(functionResponse.response);
-    const parts =
-      contents.length - 1 === asked
-        ? this.#calls.map(({ id, tool, args }) => ({ functionCall: { id, name: tool, args } }))
-        : [{ text: "Done." }];
-    yield { content: { role: "model", parts } };
+    const calls = contents.length - 1 === asked ? this.#calls : [];
+    const words = calls.length > 0 ? FIRST_WORDS : LAST_WORDS;
+    if (streams)
+      for (const text of words) yield { partial: true, content: { role: "model", parts: [{ text }] } };
+    const said = streams || calls.length === 0 ? [{ text: words.join("") }] : [];
+    const making = calls.map(({ id, tool, args }) => ({ functionCall: { id, name: tool, args } }));
+    yield { content: { role: "model", parts: [...said, ...making] } };
   }
 
   override connect(): Promise<BaseLlmConnection> {

@@ -5,16 +5,20 @@ import type { JsonObject } from "../../../src/protocol/index.ts";
 import {
   type AdapterHost,
   type AdapterSubject,
+  FIRST_WORDS,
+  LAST_WORDS,
   type ModelCall,
   ORDER_DESCRIPTION,
   ORDER_RULE,
   ORDER_SHAPE,
   PAY_RULE,
   type Progress,
+  type Seen,
   TRANSFER_DESCRIPTION,
   TRANSFER_SHAPE,
   type World,
 } from "../../adapters/contract/subject.ts";
+import type { Turn } from "../../e2e/coding-agents/model-server.ts";
 import { type Ended, editStored, runClaude, type Stored } from "./claude.ts";
 
 /** The Claude Agent SDK with its own program: a session's files as its state. */
@@ -41,9 +45,8 @@ class ClaudeHost implements AdapterHost {
   async send(calls: readonly ModelCall[]): Promise<Progress> {
     const tools = calls.map(({ id, tool: name, args }) => ({ id, name: `mcp__shop__${name}`, input: args }));
     const gate = this.#gate();
-    return progressOf(
-      await runClaude(gate, { turns: [{ tools }], text: "Pay.", options: this.#options(gate) }),
-    );
+    const turns = this.#turns(tools);
+    return this.#progress(await runClaude(gate, { turns, text: "Pay.", options: this.#options(gate) }));
   }
 
   async resume(text: string): Promise<Progress> {
@@ -51,7 +54,9 @@ class ClaudeHost implements AdapterHost {
     const gate = this.#gate();
     const { ready } = await gate.resume({ id: state.deferred ?? "" });
     return ready
-      ? progressOf(await runClaude(gate, { turns: [], from: state, options: this.#options(gate) }))
+      ? this.#progress(
+          await runClaude(gate, { turns: this.#turns(), from: state, options: this.#options(gate) }),
+        )
       : { state: text, status: "paused", told: {} };
   }
 
@@ -63,7 +68,8 @@ class ClaudeHost implements AdapterHost {
       allowedTools: [],
       canUseTool: async (_tool, updatedInput) => ({ behavior: "allow", updatedInput }),
     };
-    return progressOf(await runClaude(gate, { turns: [], from: JSON.parse(text) as State, options }));
+    const from = JSON.parse(text) as State;
+    return this.#progress(await runClaude(gate, { turns: this.#turns(), from, options }));
   }
 
   cancel(reason: string): Promise<number> {
@@ -73,6 +79,16 @@ class ClaudeHost implements AdapterHost {
   edit(text: string, change: (text: string) => string): string {
     const state = JSON.parse(text) as State;
     return JSON.stringify({ ...state, ...editStored(state, change) });
+  }
+
+  /** The first is over when a run goes on. */
+  #turns(tools: Turn["tools"] = []): readonly Turn[] {
+    return this.#world.streams === true ? [{ text: FIRST_WORDS, tools }, { text: LAST_WORDS }] : [{ tools }];
+  }
+
+  #progress(ended: Ended): Progress {
+    const progress = progressOf(ended);
+    return this.#world.streams === true ? { ...progress, seen: seenIn(ended) } : progress;
   }
 
   #gate(): ClaudeGate {
@@ -101,6 +117,7 @@ class ClaudeHost implements AdapterHost {
       hint: (args) => rule.hint(args as JsonObject),
     });
     return {
+      includePartialMessages: this.#world.streams === true,
       mcpServers: {
         shop: createSdkMcpServer({
           name: "shop",
@@ -111,6 +128,23 @@ class ClaudeHost implements AdapterHost {
       allowedTools: ["mcp__shop__pay", "mcp__shop__order", "mcp__shop__transfer", "mcp__shop__note"],
     };
   }
+}
+
+function seenIn({ messages, deferred }: Ended): readonly Seen[] {
+  const seen = messages.flatMap((message): readonly Seen[] => {
+    if (message.type === "user" && typeof message.message.content !== "string")
+      return message.message.content.flatMap((block) =>
+        block.type === "tool_result" ? [{ result: block.tool_use_id }] : [],
+      );
+    if (message.type !== "stream_event") return [];
+    const { event } = message;
+    if (event.type === "content_block_start" && event.content_block.type === "tool_use")
+      return [{ call: event.content_block.id }];
+    return event.type === "content_block_delta" && event.delta.type === "text_delta"
+      ? [{ text: event.delta.text }]
+      : [];
+  });
+  return deferred === undefined ? seen : [...seen, { asked: deferred.id }];
 }
 
 export function progressOf({ stored, deferred, told }: Ended): Progress {

@@ -1,5 +1,5 @@
 import type { LanguageModelV2, LanguageModelV2Content, LanguageModelV2Prompt } from "@ai-sdk/provider-v5";
-import type { ModelCall } from "../../adapters/contract/subject.ts";
+import { FIRST_WORDS, LAST_WORDS, type ModelCall } from "../../adapters/contract/subject.ts";
 
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
@@ -12,7 +12,7 @@ export function scripted(calls: readonly ModelCall[], told: Told): LanguageModel
     for (const message of prompt.slice(asked))
       if (message.role === "tool")
         for (const { toolCallId, output } of message.content) told[toolCallId] = JSON.stringify(output);
-    if (asked < prompt.length - 1) return [{ type: "text", text: "Done." }];
+    if (asked < prompt.length - 1) return [{ type: "text", text: LAST_WORDS.join("") }];
     return calls.map(({ id, tool, args }) => {
       return { type: "tool-call", toolCallId: id, toolName: tool, input: JSON.stringify(args) };
     });
@@ -28,18 +28,14 @@ export function scripted(calls: readonly ModelCall[], told: Told): LanguageModel
     doStream: async ({ prompt }) => {
       const content = answer(prompt);
       const isCalling = content.some(({ type }) => type === "tool-call");
+      const words = isCalling ? FIRST_WORDS : LAST_WORDS;
       const stream = new ReadableStream({
         start: (controller) => {
           controller.enqueue({ type: "stream-start", warnings: [] });
-          for (const part of content) {
-            if (part.type !== "text") {
-              controller.enqueue(part);
-              continue;
-            }
-            controller.enqueue({ type: "text-start", id: "1" });
-            controller.enqueue({ type: "text-delta", id: "1", delta: part.text });
-            controller.enqueue({ type: "text-end", id: "1" });
-          }
+          controller.enqueue({ type: "text-start", id: "1" });
+          for (const delta of words) controller.enqueue({ type: "text-delta", id: "1", delta });
+          controller.enqueue({ type: "text-end", id: "1" });
+          for (const part of content) if (part.type === "tool-call") controller.enqueue(part);
           controller.enqueue({
             type: "finish",
             finishReason: isCalling ? "tool-calls" : "stop",

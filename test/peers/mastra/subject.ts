@@ -1,6 +1,7 @@
 import { Agent, type AgentRun } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore, type WorkflowsStorage } from "@mastra/core/storage";
+import type { ChunkType } from "@mastra/core/stream";
 import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
 import { createGate, type MastraGate } from "../../../src/adapters/mastra/index.ts";
@@ -14,6 +15,7 @@ import {
   ORDER_RULE,
   PAY_RULE,
   type Progress,
+  type Seen,
   TRANSFER_DESCRIPTION,
   TRANSFER_INPUT,
   type World,
@@ -49,8 +51,11 @@ class MastraHost implements AdapterHost {
     const told: Told = {};
     const agent = this.#agent(storage, calls, told);
     const memory = { thread: this.#world.thread, resource: "user" };
-    const { finishReason } = await agent.generate("Pay.", { memory });
-    return { state: await saved(storage), status: statusOf(finishReason), told };
+    const ended =
+      this.#world.streams === true
+        ? await read(await agent.stream("Pay.", { memory }))
+        : endOf(await agent.generate("Pay.", { memory }));
+    return { state: await saved(storage), told, ...ended };
   }
 
   async resume(state: string): Promise<Progress> {
@@ -76,8 +81,12 @@ class MastraHost implements AdapterHost {
     if (run === undefined) throw new Error("It does not wait.");
     const resumeData = await answer(run);
     if (resumeData === undefined) return { state, status: "paused", told };
-    const { finishReason } = await agent.resumeGenerate(resumeData, { runId: run.runId });
-    return { state: await saved(storage), status: statusOf(finishReason), told };
+    const at = { runId: run.runId };
+    const ended =
+      this.#world.streams === true
+        ? await read(await agent.resumeStream(resumeData, at))
+        : endOf(await agent.resumeGenerate(resumeData, at));
+    return { state: await saved(storage), told, ...ended };
   }
 
   #agent(storage: InMemoryStore, calls: readonly ModelCall[], told: Told): Agent {
@@ -128,6 +137,34 @@ export function noteTool() {
     inputSchema: z.object({ text: z.string() }),
     execute: async (input) => input,
   });
+}
+
+type Ended = Pick<Progress, "status" | "seen">;
+
+function endOf({ finishReason }: { readonly finishReason?: string | undefined }): Ended {
+  return { status: statusOf(finishReason) };
+}
+
+async function read(run: Awaited<ReturnType<Agent["stream"]>>): Promise<Ended> {
+  const seen: Seen[] = [];
+  for await (const part of run.fullStream) seen.push(...seenIn(part));
+  return { status: statusOf(await run.finishReason), seen };
+}
+
+function seenIn(part: ChunkType): readonly Seen[] {
+  switch (part.type) {
+    case "text-delta":
+      return [{ text: part.payload.text }];
+    case "tool-call":
+      return [{ call: part.payload.toolCallId }];
+    case "tool-call-suspended":
+      return [{ asked: part.payload.toolCallId }];
+    case "tool-result":
+    case "tool-error":
+      return [{ result: part.payload.toolCallId }];
+    default:
+      return [];
+  }
 }
 
 export function statusOf(finishReason: string | undefined): Progress["status"] {
