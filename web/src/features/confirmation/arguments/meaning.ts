@@ -18,6 +18,8 @@ export function meaningOf(name: string, value: JsonValue, around: JsonObject): s
   const unit = UNITS[wordsOf(name).at(-1) ?? ""];
   if (unit !== undefined && wordsOf(name).length > 1 && value > 0) return span(value * unit);
   const { amount } = headline(around);
-  const hasCurrency = amount !== undefined && /\s\p{L}+$/u.test(amount.text) && "currency" in around;
-  return hasCurrency && amount.name === name ? amount.text : undefined;
+  if (amount?.name !== name || !("currency" in around)) return undefined;
+  const [, digits] = /^(.*)\s\p{L}+$/u.exec(amount.text) ?? [];
+  // The currency is in a row of its own: it alone makes no number easier to read.
+  return digits === undefined || digits === String(value) ? undefined : amount.text;
 }
