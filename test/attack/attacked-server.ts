@@ -169,7 +169,7 @@ async function open(
     policy,
     ...(secret === undefined ? {} : { secret }),
   });
-  const runner = new Runner({ agent: deskAgent(onRun), engine });
+  const runner = new Runner({ agent: attackedAgent(onRun), engine });
   const now = (): number => clock.now();
   const auth = await createAuth({ mode: "tokens", ledger: engine.ledger, publicUrl: ORIGIN, now });
   return { engine, runner, auth };
@@ -259,7 +259,7 @@ export function toRequest({ method, path, body, headers = {} }: Sent): Request {
 }
 
 /** A desk whose model calls the tool that it is told to. */
-function deskAgent(onRun: () => void): Agent {
+function attackedAgent(onRun: () => void): Agent {
   const tools = TOOLS.map((options) =>
     tool({
       description: "Does it.",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KINDS, kindTools } from "../support/browser/argument-kinds.ts";
 import { useBrowser } from "../support/browser/browser.ts";
-import { openFixedTimePage, startOffice } from "../support/browser/fixed-time-inbox.ts";
+import { openFixedTimePage, startFixedTimeServer } from "../support/browser/fixed-time-inbox.ts";
 import { lookAt } from "../support/browser/look.ts";
 import { useResources } from "../support/resources.ts";
 
@@ -17,7 +17,7 @@ const KEPT = {
 };
 
 test("every kind of arguments can be read at every width, light and dark", { timeout: 300_000 }, async () => {
-  const server = await startOffice(resources, { tools: kindTools() });
+  const server = await startFixedTimeServer(resources, { tools: kindTools() });
   const { page, open, card, toEnd } = await openFixedTimePage(resources, { newPage, url: server.url });
   const faults: string[] = [];
   for (const [kind, { words, ...call }] of Object.entries(KINDS)) {

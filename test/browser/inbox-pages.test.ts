@@ -3,7 +3,7 @@ import { replayPolicy } from "../../src/cli/policy/replay-policy.ts";
 import type { Policy } from "../../src/index.ts";
 import { KINDS, kindTools } from "../support/browser/argument-kinds.ts";
 import { useBrowser } from "../support/browser/browser.ts";
-import { NOW, openFixedTimePage, startOffice } from "../support/browser/fixed-time-inbox.ts";
+import { NOW, openFixedTimePage, startFixedTimeServer } from "../support/browser/fixed-time-inbox.ts";
 import { lookAt, SIZES } from "../support/browser/look.ts";
 import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { useResources } from "../support/resources.ts";
@@ -43,7 +43,7 @@ const DENY = `rules:
 test("grants, delegations, the replay of a policy and what was not delivered can be read at every width", {
   timeout: LONG_MS,
 }, async () => {
-  const server = await startOffice(resources, {
+  const server = await startFixedTimeServer(resources, {
     mode: "tokens",
     policy: mayGrant,
     app: { replay: replayPolicy },
@@ -97,7 +97,7 @@ test("grants, delegations, the replay of a policy and what was not delivered can
 test("thirty requests of all kinds can be read, found and put off at every width", {
   timeout: LONG_MS,
 }, async () => {
-  const server = await startOffice(resources, { startAt: NOW - 30 * 60_000, tools: kindTools() });
+  const server = await startFixedTimeServer(resources, { startAt: NOW - 30 * 60_000, tools: kindTools() });
   const kinds = Object.values(KINDS);
   const people = ["ana.lima@corp.example", "ben", "cleo", "dora", "Émile Zola", "Zoë"];
   const asked = Array.from({ length: 30 }, (_, index) => kinds[index % kinds.length]).flatMap(

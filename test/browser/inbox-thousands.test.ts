@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { loadPending } from "../../bench/bulk-load.ts";
 import { useBrowser } from "../support/browser/browser.ts";
-import { NOW, openFixedTimePage, startOffice } from "../support/browser/fixed-time-inbox.ts";
+import { NOW, openFixedTimePage, startFixedTimeServer } from "../support/browser/fixed-time-inbox.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
 import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { lookAt, SIZES } from "../support/browser/look.ts";
@@ -97,7 +97,9 @@ test("of thousands of one's own requests, fifty are shown until more are wanted"
 test("ten thousand requests can be read, found and reviewed at every width", {
   timeout: LONG_MS,
 }, async () => {
-  const server = await startOffice(resources, { fill: (file) => loadPending(file, MANY, NOW - 60_000) });
+  const server = await startFixedTimeServer(resources, {
+    fill: (file) => loadPending(file, MANY, NOW - 60_000),
+  });
   const { page, button } = await openFixedTimePage(resources, { newPage, url: server.url });
   await page.getByText("10,000 waiting").waitFor({ timeout: LONG_MS });
   await page.getByText("What happened").waitFor();

@@ -38,7 +38,7 @@ export class Reconciler {
   #mayHaveLostAny = false;
   #reconnects = 0;
   /** Sessions of which the ledger lost something, and whose grants are not revoked yet. */
-  readonly #doubted = new Set<string>();
+  readonly #sessionsWithLosses = new Set<string>();
   /** What was found idle, and when first. */
   #idle = new Map<string, number>();
   #owner = "";
@@ -90,7 +90,7 @@ export class Reconciler {
       this.#owner = owner;
       for (const held of await this.#longIdle(owner)) await this.#takeBack(owner, held);
       await this.#tellLost();
-      await this.#revokeDoubted();
+      await this.#revokeGrants();
     } catch {
       // The ledger is unreachable; idle work stays as it is.
     } finally {
@@ -108,7 +108,7 @@ export class Reconciler {
     this.#mayHaveLostAny = false;
     try {
       for (const { session, kinds, calls } of await acknowledged.lost(ledger, { all })) {
-        this.#doubted.add(session);
+        this.#sessionsWithLosses.add(session);
         this.#notify({ kind: "lost-commits", message: LOST, details: { session, records: kinds, calls } });
       }
     } catch (error) {
@@ -118,12 +118,12 @@ export class Reconciler {
   }
 
   // A grant must not be filled up again by what the ledger forgot.
-  async #revokeDoubted(): Promise<void> {
+  async #revokeGrants(): Promise<void> {
     // Any session may have used one of those.
-    if (this.#doubted.size > 0) await revokeAllShared(this.#parts, { reason: MAY_BE_LOST });
-    for (const session of this.#doubted) {
+    if (this.#sessionsWithLosses.size > 0) await revokeAllShared(this.#parts, { reason: MAY_BE_LOST });
+    for (const session of this.#sessionsWithLosses) {
       await revokeAllIn(this.#parts, session, { reason: MAY_BE_LOST });
-      this.#doubted.delete(session);
+      this.#sessionsWithLosses.delete(session);
     }
   }
 

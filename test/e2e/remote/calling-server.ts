@@ -36,9 +36,9 @@ export interface CallingServer {
   close(): Promise<void>;
 }
 
-export function callingAgent(deskUrl: string, options: CallingServerOptions = {}): Agent {
+export function callingAgent(remoteUrl: string, options: CallingServerOptions = {}): Agent {
   const { ledger: _ledger, by = "tool", policy: _policy, idle: _idle, ...more } = options;
-  const card = new URL(`${deskUrl}/.well-known/agent-card.json`);
+  const card = new URL(`${remoteUrl}/.well-known/agent-card.json`);
   const a2aServer = new RemoteAgent({ name: "desk", description: "Manages files.", card, ...more });
   return by === "tool"
     ? new Agent({ name: "office", model: asking, tools: [agentTool(a2aServer)] })
@@ -47,12 +47,12 @@ export function callingAgent(deskUrl: string, options: CallingServerOptions = {}
 
 export async function startCallingServer(
   resources: Resources,
-  deskUrl: string,
+  remoteUrl: string,
   options: CallingServerOptions = {},
 ): Promise<CallingServer> {
   const { ledger = "memory:", policy, idle = false } = options;
   const engine = await createEngine({ ledger, leaseMs: 2_000, heartbeatMs: 500 });
-  const agent = callingAgent(deskUrl, options);
+  const agent = callingAgent(remoteUrl, options);
   const runner = new Runner({ agent, engine, ...(policy === undefined ? {} : { policy }) });
   const worker = idle ? undefined : runner.work({ sweepMs: 200 });
   const app = createApp({ apps: { office: runner }, mounts: [createA2aApp({ apps: { office: runner } })] });

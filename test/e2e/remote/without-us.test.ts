@@ -12,14 +12,14 @@ const resources = new Resources();
 const SLOW = 120_000;
 let office: Level;
 let server: Level;
-let deskFile: string;
+let remoteFile: string;
 let effectsFile: string;
 
 beforeAll(async () => {
   const folder = await resources.folder();
-  [deskFile, effectsFile] = [join(folder, "desk.db"), join(folder, "effects")];
+  [remoteFile, effectsFile] = [join(folder, "desk.db"), join(folder, "effects")];
   const common = { effects: effectsFile, port: 0 };
-  server = await new Level(resources, { ...common, file: deskFile }).ready();
+  server = await new Level(resources, { ...common, file: remoteFile }).ready();
   office = new Level(resources, { ...common, file: join(folder, "office.db"), below: server.url });
   await office.ready();
 }, SLOW);
@@ -67,7 +67,7 @@ async function over(level: Level, id: string): Promise<WireTask> {
 }
 
 /** The agent's own task, of which ours is a part: the last that was begun. */
-async function deskTask(): Promise<string> {
+async function remoteTask(): Promise<string> {
   const { result } = await new Wire(server).call("ListTasks", {});
   const { tasks } = result as { readonly tasks: readonly WireTask[] };
   const [task] = tasks.filter((one) => stateOf(one) === "input-required");
@@ -76,7 +76,7 @@ async function deskTask(): Promise<string> {
 
 /** What the desk has on record about decisions, in order. */
 async function decisionsThere(): Promise<readonly string[]> {
-  const engine = await createEngine({ ledger: `sqlite:${deskFile}` });
+  const engine = await createEngine({ ledger: `sqlite:${remoteFile}` });
   try {
     const records = await engine.ledger.journal.records({ after: 0, limit: 1_000 });
     return records.map(({ kind }) => kind).filter((kind) => /^confirmation-(?!requested)|refused/.test(kind));
@@ -151,7 +151,7 @@ test.each(["nobody was away", "it was away, and we were killed before it was bac
     const done = await effects();
     const wire = new Wire(office, { hitl: true });
     const task = taskIn(await wire.say("clean up"));
-    const theirs = await deskTask();
+    const theirs = await remoteTask();
     const isAway = how !== "nobody was away";
     if (isAway) await server.kill();
     expect(stateOf(taskIn(await wire.call("CancelTask", { id: task.id })))).toBe("canceled");

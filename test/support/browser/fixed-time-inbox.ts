@@ -98,19 +98,19 @@ export type Shown = Readonly<
 >;
 
 /** An office at a time that stands still, with numbers instead of random ids, so that a picture is always the same. */
-export interface FixedTimeOffice extends InboxServer {
+export interface FixedTimeServer extends InboxServer {
   readonly clock: ManualClock;
   /** People write sentences, and that is what a picture should show. Gives the first of what waits then. */
   readonly askFor: (user: string, words: string, ...calls: readonly WantedCall[]) => Promise<string>;
 }
 
-export async function startOffice(
+export async function startFixedTimeServer(
   resources: Resources,
   {
     startAt = NOW,
     ...options
   }: Omit<InboxServerOptions, "clock" | "ids"> & { readonly startAt?: number } = {},
-): Promise<FixedTimeOffice> {
+): Promise<FixedTimeServer> {
   const clock = new ManualClock(startAt);
   let count = 0;
   const ids = (): string => String(++count).padStart(6, "0");
@@ -148,7 +148,7 @@ export async function startFixedTimeInbox(
     clock,
     askFor: ask,
     ...inboxServer
-  } = await startOffice(resources, { startAt: NOW - 90 * MINUTE, tools: [files, FULL, LOST] });
+  } = await startFixedTimeServer(resources, { startAt: NOW - 90 * MINUTE, tools: [files, FULL, LOST] });
   const expired = await ask("ben", "I took a taxi to the airport, 60 EUR.", {
     name: "reimburse",
     args: { amount: 60, purpose: "Taxi to the airport" },

@@ -104,7 +104,7 @@ export async function startInboxServer(
   const wishes: Wishes = new Map();
   const model = options.model ?? obedient(wishes);
   const runner = new Runner({
-    agent: options.agent ?? officeAgent(ran, { ...options, model }),
+    agent: options.agent ?? inboxAgent(ran, { ...options, model }),
     app: "office",
     engine,
   });
@@ -166,7 +166,7 @@ function obedient(wishes: Wishes): Model {
   });
 }
 
-function officeAgent(
+function inboxAgent(
   ran: WantedCall[],
   { model, tools = [], examplePrompts = [] }: InboxServerOptions & { readonly model: Model },
 ): Agent {

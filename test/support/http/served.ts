@@ -38,7 +38,7 @@ export async function startServed(resources: Resources, options: ServedOptions):
   const { ledger: url = "memory:", app: appOptions, publicUrl, ...authOptions } = options;
   const engine = await createEngine({ ledger: url });
   resources.add(() => engine.close());
-  const runner = new Runner({ agent: deskAgent(), engine });
+  const runner = new Runner({ agent: servedAgent(), engine });
   resources.add(() => runner.close());
   const ready = Promise.withResolvers<ReturnType<typeof createApp>>();
   const server: NodeServer = await serve({
@@ -87,7 +87,7 @@ export function cookiesOf(answer: Response): string {
   return pairs.filter((pair) => !pair.endsWith("=")).join("; ");
 }
 
-function deskAgent(): Agent {
+function servedAgent(): Agent {
   const pay = tool({
     name: "pay",
     description: "Pays.",
