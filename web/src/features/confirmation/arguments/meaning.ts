@@ -17,8 +17,12 @@ export function meaningOf(name: string, value: JsonValue, around: JsonObject): s
   if (typeof value !== "number") return undefined;
   const unit = UNITS[wordsOf(name).at(-1) ?? ""];
   if (unit !== undefined && wordsOf(name).length > 1 && value > 0) return span(value * unit);
+  return "currency" in around ? inCurrency(name, value, around) : undefined;
+}
+
+function inCurrency(name: string, value: number, around: JsonObject): string | undefined {
   const { amount } = headline(around);
-  if (amount?.name !== name || !("currency" in around)) return undefined;
+  if (amount?.name !== name) return undefined;
   const [, digits] = /^(.*)\s\p{L}+$/u.exec(amount.text) ?? [];
   // The currency is in a row of its own: it alone makes no number easier to read.
   return digits === undefined || digits === String(value) ? undefined : amount.text;
