@@ -36,7 +36,10 @@ export async function runCommand({ argv, cwd }: CommandLine): Promise<CommandEnd
   passOn(child, tail);
   try {
     return await new Promise((resolve) => {
-      child.on("error", (error: NodeJS.ErrnoException) => resolve(notStarted(error)));
+      child.on("error", (error: NodeJS.ErrnoException) => {
+        // What has started goes on, for example if it may not be sent a signal.
+        if (child.pid === undefined) resolve(notStarted(error));
+      });
       child.on("close", (code, signal) => resolve(ended(code, signal, tail.text)));
     });
   } finally {

@@ -69,7 +69,7 @@ export class CallRun {
       const steps = call.attempt > 1 ? await this.#parts.ledger.steps(call.id) : [];
       const read = readConfirmation(tool, call, confirmation);
       const decision = read instanceof Promise ? await read : read;
-      if (!decision.ok) return { kind: "failed", error: decision.answer };
+      if (!decision.ok) return failed(decision.answer);
       // This check must come last, because everything before it may have taken any time.
       const isFresh = this.#parts.lease.isFresh(this.#claimed.owner);
       if (!isFresh && !(await this.#stillHolds())) return { kind: "not-started" };
@@ -153,11 +153,11 @@ export class CallRun {
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
       case "ask":
-        return this.#suspended(halt.ask);
+        return this.#unlessUnknown(this.#suspended(halt.ask));
       case "diverged":
-        return this.#failed({ error: halt.message, code: "replay-diverged" });
+        return this.#unlessUnknown(failed({ error: halt.message, code: "replay-diverged" }));
       case "overlap":
-        return this.#failed({ error: halt.message });
+        return this.#unlessUnknown(failed({ error: halt.message }));
       case "unknown":
         return { kind: "unknown", reason: halt.message };
       case "lost":
@@ -165,10 +165,9 @@ export class CallRun {
     }
   }
 
-  #failed(error: JsonObject): EntryOutcome {
-    return this.#unknown === undefined
-      ? { kind: "failed", error }
-      : { kind: "unknown", reason: this.#unknown };
+  // A step may have become unknown while it was waited for: then nobody can say more, nor be asked more.
+  #unlessUnknown(outcome: EntryOutcome): EntryOutcome {
+    return this.#unknown === undefined ? outcome : { kind: "unknown", reason: this.#unknown };
   }
 
   /** Made when the function uses it: most never do. */
@@ -242,6 +241,10 @@ export class CallRun {
   }
 }
 
+function failed(error: JsonObject): EntryOutcome {
+  return { kind: "failed", error };
+}
+
 const STARTED = { attempt: 1 };
 
 // If the tool does not catch the rejection, the default text is used.
@@ -261,9 +264,9 @@ function toOutcome(error: unknown): EntryOutcome {
   try {
     if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
     if (error instanceof CallAbandoned) return { kind: "lost" };
-    if (error instanceof ConfirmationRejected) return { kind: "failed", error: rejectionAnswer(error) };
+    if (error instanceof ConfirmationRejected) return failed(rejectionAnswer(error));
   } catch {
     // Then it is not one of our errors.
   }
-  return { kind: "failed", error: { error: errorText(error) } };
+  return failed({ error: errorText(error) });
 }

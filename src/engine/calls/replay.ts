@@ -112,9 +112,15 @@ export class Replay {
     if (obstacle !== undefined) return this.#halt(obstacle);
     const work = this.#perform({ ...place, status: "started" }, known?.status, (key) =>
       run({ idempotencyKey: key, signal: options.signal }),
-    ).finally(() => this.#underway.delete(work));
+    );
     this.#underway.set(work, place.name);
-    const end = await work;
+    // In one tick the step stops counting and halts the function: in between the function could end.
+    let end: StepEnd<T>;
+    try {
+      end = await work;
+    } finally {
+      this.#underway.delete(work);
+    }
     if ("halt" in end) return this.#halt(end.halt);
     if ("error" in end) throw end.error;
     return end.value;

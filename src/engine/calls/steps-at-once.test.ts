@@ -171,3 +171,41 @@ test("a step may run beside those of other names, and after one of its own", asy
   });
   expect(await call({}, use)).toEqual({ status: "succeeded", result: [1, 2, 3] });
 });
+
+test.each(Array.from({ length: 16 }, (_, ticks) => ticks))(
+  "a step whose outcome is unknown leaves the call unknown, also if the function returns %s ticks later",
+  async (ticks) => {
+    const call = tool(async ({ step }) => {
+      const began = Promise.withResolvers<void>();
+      const paid = Promise.withResolvers<void>();
+      void step("pay", () => {
+        began.resolve();
+        return paid.promise;
+      });
+      await began.promise;
+      paid.reject(new OutcomeUnknown("the line went dead"));
+      for (let tick = 0; tick < ticks; tick += 1) await undefined;
+      return "done";
+    });
+    await pumped(clock, call({}, use));
+    expect((await stored()).status).toBe("unknown");
+  },
+);
+
+test("a step whose outcome is unknown leaves the call unknown, also if the function asks meanwhile", async () => {
+  const call = tool(async ({ step, confirm }) => {
+    const began = Promise.withResolvers<void>();
+    const pay = step("pay", async () => {
+      began.resolve();
+      await new Promise(setImmediate);
+      throw new OutcomeUnknown("the line went dead");
+    });
+    await began.promise;
+    await Promise.all([pay, confirm("sure")]);
+    return "done";
+  });
+  await pumped(clock, call({}, use));
+  expect((await stored()).status).toBe("unknown");
+  // Nobody is asked about a call of which nobody knows what it did.
+  expect((await ledger.confirmations({ state: "open" })).items).toEqual([]);
+});

@@ -18,10 +18,10 @@ export const VARIABLES: ReadonlySet<string> = new Set([
   "time",
 ]);
 
-/** Loops over a list or the keys of a map. */
+/** Loops over a list. */
 export const LOOPS: ReadonlySet<string> = new Set(["exists", "all", "exists_one", "map", "filter"]);
 
-const FUNCTIONS: ReadonlySet<string> = new Set(["has", "size", "re2", "number"]);
+const FUNCTIONS: ReadonlySet<string> = new Set(["has", "size", "re2", "number", "keys"]);
 const METHODS: ReadonlySet<string> = new Set(["size", "startsWith", "endsWith", "contains"]);
 const OPERATORS: ReadonlySet<string> = new Set("== != in + - * / % < <= > >= && || ?:".split(" "));
 const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%"]);

@@ -2,10 +2,12 @@ import type { ASTNode } from "@marcbachmann/cel-js";
 import type { CallFacts } from "../call-facts.ts";
 import { LOOPS } from "./expression-check.ts";
 import { loopOver } from "./expression-loops.ts";
+import { pathOf } from "./guard.ts";
 import { occurs } from "./patterns.ts";
 import { ARITHMETIC, negative } from "./strict-arithmetic.ts";
 import {
   at,
+  keysOf,
   memberOf,
   number,
   numeric,
@@ -83,12 +85,30 @@ function compileCall([name, args]: readonly [string, readonly ASTNode[]], loops:
     const [on, member] = [compilePart(first.args[0], loops), first.args[1]];
     return (facts) => present(on(facts), member);
   }
+  if (name === "size") return compileSize(first, loops);
   const value = compilePart(first, loops);
-  if (name === "size") return (facts) => sizeOf(value(facts));
+  if (name === "keys") return (facts) => keysOf(value(facts));
   if (name === "number") return (facts) => number(value(facts));
   if (name !== "re2" || second === undefined) throw unknown(name);
   const pattern = compilePart(second, loops);
   return (facts) => occurs(text(value(facts)), text(pattern(facts)));
+}
+
+function compileSize(node: ASTNode, loops: LoopVariables): Part {
+  const value = compileItems(node, loops);
+  return (facts) => sizeOf(value(facts));
+}
+
+/** What is gone through or counted: of what is a map for certain, its keys. What a call gives must be a list. */
+function compileItems(node: ASTNode, loops: LoopVariables): Part {
+  const value = compilePart(node, loops);
+  return isMap(node) ? (facts) => keysOf(value(facts)) : value;
+}
+
+const MAPS: ReadonlySet<string | undefined> = new Set(["args", "state", "tool.annotations"]);
+
+function isMap(node: ASTNode): boolean {
+  return node.op === "map" || MAPS.has(pathOf(node)?.join("."));
 }
 
 const TEXT_METHODS: { readonly [name: string]: (text: string, part: string) => boolean } = {
@@ -101,17 +121,17 @@ function compileMethod(
   [name, receiver, args]: readonly [string, ASTNode, readonly ASTNode[]],
   loops: LoopVariables,
 ): Part {
-  const on = compilePart(receiver, loops);
   if (LOOPS.has(name)) {
+    const on = compileItems(receiver, loops);
     const [named, ...bodies] = args;
     const variable: { value: unknown } = { value: undefined };
     const inner = named?.op === "id" ? new Map([...loops, [named.args, variable]]) : loops;
     return loopOver({ name, on, variable, bodies: bodies.map((body) => compilePart(body, inner)) });
   }
-  if (name === "size") return (facts) => sizeOf(on(facts));
+  if (name === "size") return compileSize(receiver, loops);
   const [method, first] = [TEXT_METHODS[name], args[0]];
   if (method === undefined || first === undefined) throw unknown(name);
-  const part = compilePart(first, loops);
+  const [on, part] = [compilePart(receiver, loops), compilePart(first, loops)];
   return (facts) => method(text(on(facts)), text(part(facts)));
 }
 
@@ -121,6 +141,7 @@ function compileOperator(node: ASTNode, loops: LoopVariables): Part {
     return node.op === "!_" ? (facts) => !truth(operand(facts)) : (facts) => negative(operand(facts));
   }
   const nodes = node.args as readonly ASTNode[];
+  if (node.op === "in") return compileIn(node.args, loops);
   const [a, b, c] = nodes.map((operand) => compilePart(operand, loops));
   if (a === undefined || b === undefined) throw unknown(node.op);
   if (node.op === "?:" && c !== undefined) return (facts) => (truth(a(facts)) ? b(facts) : c(facts));
@@ -128,6 +149,13 @@ function compileOperator(node: ASTNode, loops: LoopVariables): Part {
   const compile = OPERATORS[node.op];
   if (compile === undefined) throw unknown(node.op);
   return compile(a, b);
+}
+
+function compileIn([one, all]: readonly [ASTNode, ASTNode], loops: LoopVariables): Part {
+  const [value, list] = [compilePart(one, loops), compilePart(all, loops)];
+  return isMap(all)
+    ? (facts) => present(list(facts), text(value(facts)))
+    : (facts) => within(value(facts), list(facts));
 }
 
 // Only a comparison with null that is written down may find that something is null.
@@ -148,7 +176,6 @@ const OPERATORS: { readonly [operator: string]: (a: Part, b: Part) => Part } = {
     ]),
   ),
   "[]": (a, b) => (facts) => at(a(facts), b(facts)),
-  in: (a, b) => (facts) => within(a(facts), b(facts)),
   "<": (a, b) => (facts) => numeric(a(facts)) < numeric(b(facts)),
   "<=": (a, b) => (facts) => numeric(a(facts)) <= numeric(b(facts)),
   ">": (a, b) => (facts) => numeric(a(facts)) > numeric(b(facts)),

@@ -4,7 +4,7 @@ import { type CheckOptions, type ExpressionFlaw, flawOf } from "./expression-che
 import { compilePart } from "./expression-compile.ts";
 import { type Guard, guardOf, pathOf } from "./guard.ts";
 import { occurs } from "./patterns.ts";
-import { number, truth } from "./strict-values.ts";
+import { keysOf, number, truth } from "./strict-values.ts";
 
 /** A condition of a rule, ready to be judged. */
 export interface Expression {
@@ -25,7 +25,8 @@ const LIMITS = { maxAstNodes: 1_000, maxDepth: 50 };
 
 const checking = withVariables(new Environment({ limits: LIMITS }))
   .registerFunction("re2(string, string): bool", occurs)
-  .registerFunction("number(dyn): double", number);
+  .registerFunction("number(dyn): double", number)
+  .registerFunction("keys(dyn): list<string>", keysOf);
 
 function withVariables(environment: Environment): Environment {
   return environment

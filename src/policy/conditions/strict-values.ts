@@ -57,11 +57,8 @@ function sameMaps(a: JsonMap, b: JsonMap): boolean {
 
 /** If none is the same, every item must have been comparable: a text is not "not in" a list of numbers. */
 export function within(value: unknown, all: unknown): boolean {
-  const kind = kindOf(all);
-  if (kind === "map") return present(all, text(value));
-  if (kind !== "list") throw new TypeError(`"in" needs a list or a map, not a ${kind}`);
   let wrong: unknown;
-  for (const one of counted(all as readonly unknown[])) {
+  for (const one of itemsOf(all)) {
     try {
       if (same(value, one)) return true;
     } catch (error) {
@@ -103,28 +100,31 @@ export function memberOf(all: unknown, name: string): unknown {
   throw new TypeError(`No such key: ${name}`);
 }
 
-/** What a loop goes through: the items of a list, or the keys of a map. */
+/** What a loop goes through. A map in the place of a list would hide its values: only its keys would be seen. */
 export function itemsOf(all: unknown): readonly unknown[] {
-  const kind = kindOf(all);
-  if (kind === "list") return counted(all as readonly unknown[]);
-  if (kind === "map") return counted(Object.keys(all as object));
-  throw new TypeError(`cannot loop over a ${kind}`);
-}
-
-function counted(items: readonly unknown[]): readonly unknown[] {
-  if (items.length > LONGEST_LIST) throw new TypeError(`the list has more than ${LONGEST_LIST} items`);
-  itemsLeft -= items.length;
+  if (!Array.isArray(all)) throw new TypeError(`a ${kindOf(all)} is not a list${hintFor(all)}`);
+  if (all.length > LONGEST_LIST) throw new TypeError(`the list has more than ${LONGEST_LIST} items`);
+  itemsLeft -= all.length;
   if (itemsLeft < 0) throw new TypeError("the loops visit too many items");
-  return items;
+  return all;
 }
 
-/** The characters of a text, or how many items or members there are. */
+function hintFor(value: unknown): string {
+  return kindOf(value) === "map" ? "; keys() gives the names of its members" : "";
+}
+
+/** The names of a map's members. */
+export function keysOf(all: unknown): readonly string[] {
+  const kind = kindOf(all);
+  if (kind !== "map") throw new TypeError(`a ${kind} has no keys`);
+  return Object.keys(all as object);
+}
+
+/** How many characters a text has, or how many items a list. */
 export function sizeOf(value: unknown): bigint {
-  const kind = kindOf(value);
-  if (kind === "text") return BigInt(Array.from(value as string).length);
-  if (kind === "list") return BigInt((value as readonly unknown[]).length);
-  if (kind === "map") return BigInt(Object.keys(value as object).length);
-  throw new TypeError(`a ${kind} has no size`);
+  if (typeof value === "string") return BigInt(Array.from(value).length);
+  if (Array.isArray(value)) return BigInt(value.length);
+  throw new TypeError(`a ${kindOf(value)} has no size${hintFor(value)}`);
 }
 
 export function text(value: unknown): string {
