@@ -135,13 +135,18 @@ function endsInDots(element) {
   return getComputedStyle(element).textOverflow === "ellipsis" && element.closest(WHOLE) === null;
 }
 
+/** Of several lines, the last one that is shown ends in dots. */
+function isClamped(element) {
+  return getComputedStyle(element).webkitLineClamp !== "none" && element.closest(WHOLE) === null;
+}
+
 function isCutBy(line, around) {
   const { overflowX, overflowY } = getComputedStyle(around);
   const edge = around.getBoundingClientRect();
   const isShort = overflowX === "hidden" && (line.right > edge.right + 1 || line.left < edge.left - 1);
   // Letters stand a little closer than the boxes of their lines are high.
   const isLow = overflowY === "hidden" && (line.bottom > edge.bottom + 4 || line.top < edge.top - 4);
-  return (isShort && !endsInDots(around)) || isLow;
+  return (isShort && !endsInDots(around)) || (isLow && !isClamped(around));
 }
 
 function overlapping(lines) {
