@@ -29,10 +29,11 @@ let killed = 0;
 async function play(
   scenario: ScenarioName,
   kill: (processes: RunnerProcesses) => Promise<number>,
+  options: { readonly maxLostAttempts?: number } = {},
 ): Promise<number> {
   const resources = new Resources();
   try {
-    const processes = await RunnerProcesses.gather(resources, { scenarios: [scenario], seed });
+    const processes = await RunnerProcesses.gather(resources, { scenarios: [scenario], seed, ...options });
     const kills = await kill(processes);
     killed += kills;
     // The last process was not struck, and has brought everything to its end.
@@ -86,14 +87,16 @@ describe.concurrent(`a Runner's process that is killed (COUNTERSIGN_SEED=${seed}
   test.each(["plain", "nested", "group", "loop"] as const)(
     "%s comes to its end though no process lives for more than three commits",
     async (scenario) => {
-      await play(scenario, async (processes) => {
+      const kill = async (processes: RunnerProcesses): Promise<number> => {
         processes.add(`${scenario}:steps`);
         let kills = 0;
         while (kills < MOST && (await processes.strike({ place: "after", n: 3 }))) kills += 1;
         expect(kills).toBeGreaterThanOrEqual(2);
         expect(kills).toBeLessThan(MOST);
         return kills;
-      });
+      };
+      // On a busy machine one step may be struck more often than a step may be lost.
+      await play(scenario, kill, { maxLostAttempts: MOST });
     },
     TIMEOUT_MS,
   );
