@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { call, play, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { Agent, tool } from "../../index.ts";
@@ -5,6 +6,8 @@ import { scripted } from "../../models/scripted/index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
+// Sessions of one millisecond have no order.
+const NEXT_MS = 2;
 
 function scene() {
   const pay = tool({ name: "pay", description: "", requireConfirmation: true, execute: () => "paid" });
@@ -86,9 +89,12 @@ describe("the session service", () => {
     const titles = async (most: number): Promise<readonly (string | undefined)[]> =>
       (await runner.sessionService.listSessions({ userId: "ana", titles: most })).map(({ title }) => title);
     await runner.sessionService.createSession({ userId: "ana", sessionId: "empty" });
+    await setTimeout(NEXT_MS);
     await runner.send("  What is\n\tdue?  ", { ...ana, session: "s1" });
     await runner.send("And later?", { ...ana, session: "s1" });
+    await setTimeout(NEXT_MS);
     await runner.send("Pay with 8812", { ...ana, session: "s2" });
+    await setTimeout(NEXT_MS);
     await runner.send("😀".repeat(81), { ...ana, session: "s3" });
     const all = [undefined, "What is due?", "Pay with [redacted]", `${"😀".repeat(80)}…`];
     expect(await titles(9)).toEqual(all);
