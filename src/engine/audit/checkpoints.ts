@@ -4,10 +4,10 @@ import {
   type ChainHasher,
   checkpointHash,
   foldRoot,
-  logRows,
+  logPages,
   sealedBefore,
 } from "../journal/index.ts";
-import type { CheckpointRecord, Ledger } from "../ledger/index.ts";
+import type { CheckpointRecord, Ledger, LogRow } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
 /** The newest checkpoint that this process knows of: every line of the log that it writes names it. */
@@ -52,14 +52,17 @@ async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | unde
   const last = await ledger.journal.lastCheckpoint();
   const from = last ?? NOTHING_SEALED;
   const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
-  let newest = "";
+  const rows: Pick<LogRow, "seq" | "hash">[] = [];
   let named = 0;
-  for await (const row of logRows(ledger, fold.lastSeq)) {
-    fold.root = foldRoot(hasher, fold.root, row);
-    newest = row.hash;
-    named = Math.max(named, sealedBefore(row.hash) ?? 0);
-    fold.lastSeq = row.seq;
-    fold.count += 1;
+  for await (const page of logPages(ledger, fold.lastSeq)) {
+    for (const row of page) {
+      fold.root = foldRoot(hasher, fold.root, row);
+      named = Math.max(named, sealedBefore(row.hash) ?? 0);
+    }
+    const { seq, hash } = page.at(-1) ?? page[0];
+    rows.push({ seq, hash });
+    fold.lastSeq = seq;
+    fold.count += page.length;
   }
   if (fold.lastSeq === from.lastSeq) return last;
   // A checkpoint under another secret would make the whole journal look forged, for ever.
@@ -68,7 +71,7 @@ async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | unde
   // Those that wrote the lines knew a checkpoint that is gone. Without a failover that must stay a fault.
   const lost = named > from.k && (await parts.wasReplaced()) ? named : 0;
   const checkpoint = { ...unhashed, hash: checkpointHash(hasher, from.hash, unhashed, lost) };
-  const upon = { row: newest, ...(last === undefined ? {} : { previous: last.hash }) };
+  const upon = { rows, ...(last === undefined ? {} : { previous: last.hash }) };
   return (await ledger.journal.seal(checkpoint, upon)) ? checkpoint : ledger.journal.lastCheckpoint();
 }
 

@@ -40,7 +40,7 @@ export {
   rowAt,
   rowBody,
 } from "./log-row.ts";
-export { logRows } from "./log-rows.ts";
+export { logPages, logRows } from "./log-rows.ts";
 export { isMentioned, mentionsIn } from "./mentions.ts";
 export type { Delivery, DeliveryAttempt, DeliveryEnd, EndedDelivery, Outbox } from "./outbox.ts";
 export { isJournalKind, parseEntry } from "./parse-entry.ts";

@@ -19,8 +19,8 @@ export interface NewestRange {
 export interface SealedUpon {
   /** The hash of the checkpoint before it; absent for the first. */
   readonly previous?: string;
-  /** The hash of the last line of the log that it covers. */
-  readonly row: string;
+  /** Of the lines that it covers, the last of each page that was read. Where that one is there, no number below it was used again. */
+  readonly rows: readonly Pick<LogRow, "seq" | "hash">[];
 }
 
 /** What happened, as the ledger keeps it, and the seals over it. Rows are written by commits only. */

@@ -219,11 +219,11 @@ export class MemoryStore implements Store {
   async seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
     this.#check();
     const { k } = checkpoint;
-    const { previous, row } = upon ?? {};
+    const { previous, rows = [] } = upon ?? {};
     const before = this.#checkpoints.find((each) => each.k === k - 1);
     if (this.#checkpoints.some((each) => each.k === k)) return false;
     if (previous !== undefined && before?.hash !== previous) return false;
-    if (row !== undefined && this.#log.hashAt(checkpoint.lastSeq) !== row) return false;
+    if (rows.some(({ seq, hash }) => this.#log.hashAt(seq) !== hash)) return false;
     this.#checkpoints.push(checkpoint);
     return true;
   }

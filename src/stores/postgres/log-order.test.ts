@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { buildCommit, openStore } from "../../../test/support/postgres/store.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import type { LogRow, Store } from "../../engine/index.ts";
+import { Engine, type LogRow, type Store } from "../../engine/index.ts";
+import { createLedger } from "../index.ts";
 import { commitStatement } from "./commits/commit-statement.ts";
 
 const WRITERS = 16;
@@ -89,10 +90,39 @@ test("a checkpoint is refused where a line before its last one is gone: a crash 
   const server = await connect(resources, url);
   await server.query("begin; delete from countersign.log where session = 'b'");
   await server.query("commit");
-  expect(await store.seal(checkpoint, { row: last.hash })).toBe(false);
-  expect(await store.seal({ ...checkpoint, count: 2 }, { row: last.hash })).toBe(true);
+  expect(await store.seal(checkpoint, { rows: [last] })).toBe(false);
+  expect(await store.seal({ ...checkpoint, count: 2 }, { rows: [last] })).toBe(true);
   await store.commit(buildCommit("d", 0));
   const [newest] = await store.log({ after: last.seq, limit: 1 });
   const next = { ...checkpoint, k: 2, lastSeq: newest?.seq ?? 0, count: 3, hash: "h2" };
-  expect(await store.seal(next, { row: newest?.hash ?? "", previous: "h" })).toBe(true);
+  expect(await store.seal(next, { rows: newest === undefined ? [] : [newest], previous: "h" })).toBe(true);
+});
+
+test("no checkpoint is made of lines that a crash took between two pages, whose numbers others have now", async () => {
+  const url = await createDatabase(resources);
+  const ledger = await createLedger(url);
+  resources.add(() => ledger.close());
+  const engine = new Engine({ ledger });
+  resources.add(() => engine.close());
+  const note = engine.gate("note", {}, async () => "noted");
+  const server = await connect(resources, url);
+  for (const key of ["a", "b"]) await note({}, { key, by: { id: "ana" } });
+  // What the crash takes: the last lines, and what the sequence knew of them.
+  await server.query("create table kept as select last_value from countersign.log_seq");
+  await note({}, { key: "lost", by: { id: "ana" } });
+  const rows = ledger.journal.rows.bind(ledger.journal);
+  const pages = vi.spyOn(ledger.journal, "rows").mockImplementationOnce(async (range) => {
+    const page = await rows(range);
+    await server.query(
+      "with gone as (delete from countersign.log where seq > (select last_value from kept) returning session) " +
+        "delete from countersign.documents where key in (select session from gone)",
+    );
+    await server.query("select setval('countersign.log_seq', (select last_value from kept))");
+    for (const key of ["c", "d"]) await note({}, { key, by: { id: "ana" } });
+    return page;
+  });
+  expect(await engine.head()).toBe("0:empty");
+  expect(pages).toHaveBeenCalledTimes(3);
+  await engine.head();
+  expect(await engine.verify()).toMatchObject({ ok: true, faults: [] });
 });

@@ -28,10 +28,11 @@ const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
 const SEAL =
   "insert into countersign.checkpoints (k, last_seq, count, root, hash, at) " +
   "select $1::bigint, $2::bigint, $3::bigint, $4, $5, $6::bigint " +
-  "where ($7::text is null or exists (select 1 from countersign.log where seq = $2::bigint and hash = $7)) " +
-  "and ($8::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $8)) " +
+  "where not exists (select 1 from unnest($7::bigint[], $8::text[]) read (seq, hash) " +
+  "where not exists (select 1 from countersign.log l where l.seq = read.seq and l.hash = read.hash)) " +
+  "and ($9::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $9)) " +
   // A crash may have taken lines before the last one: they are written, and flushed, in another order than numbered.
-  "and ($7::text is null or $3::bigint - coalesce((select p.count from countersign.checkpoints p where p.k = $1::bigint - 1), 0) = " +
+  "and ($7::bigint[] is null or $3::bigint - coalesce((select p.count from countersign.checkpoints p where p.k = $1::bigint - 1), 0) = " +
   "(select count(*) from countersign.log l where l.seq <= $2::bigint and l.seq > " +
   "coalesce((select p.last_seq from countersign.checkpoints p where p.k = $1::bigint - 1), 0))) " +
   "on conflict do nothing";
@@ -83,6 +84,7 @@ export async function insertCheckpoint(
   { k, lastSeq, count, root, hash, at }: CheckpointRecord,
   upon: Parameters<Store["seal"]>[1],
 ): Promise<boolean> {
-  const values = [k, lastSeq, count, root, hash, at, upon?.row ?? null, upon?.previous ?? null];
+  const read = [upon?.rows.map(({ seq }) => seq) ?? null, upon?.rows.map((row) => row.hash) ?? null];
+  const values = [k, lastSeq, count, root, hash, at, ...read, upon?.previous ?? null];
   return (await database.run(SEAL, values)) === 1;
 }

@@ -54,9 +54,9 @@ export function readCheckpoints(
 export function insertCheckpoint(
   database: Database,
   { k, lastSeq, count, root, hash, at }: CheckpointRecord,
-  { previous, row }: Partial<NonNullable<Parameters<Store["seal"]>[1]>> = {},
+  { previous, rows = [] }: Partial<NonNullable<Parameters<Store["seal"]>[1]>> = {},
 ): boolean {
-  if (row !== undefined && database.get(HAS_ROW, [lastSeq, row]) === undefined) return false;
+  if (rows.some((row) => database.get(HAS_ROW, [row.seq, row.hash]) === undefined)) return false;
   if (previous !== undefined && database.get(HAS_CHECKPOINT, [k - 1, previous]) === undefined) return false;
   return database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;
 }

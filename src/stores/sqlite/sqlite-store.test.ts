@@ -188,12 +188,13 @@ describe("a checkpoint", () => {
 
   test("is sealed upon the row and the checkpoint that it was made upon, once", async () => {
     await store.commit(buildCommit("a", 1));
-    expect(await store.seal(checkpoint, { row: "another" })).toBe(false);
-    expect(await store.seal(checkpoint, { row: "a-1" })).toBe(true);
-    expect(await store.seal(checkpoint, { row: "a-1" })).toBe(false);
+    const rows = [{ seq: 1, hash: "a-1" }];
+    expect(await store.seal(checkpoint, { rows: [{ seq: 1, hash: "another" }] })).toBe(false);
+    expect(await store.seal(checkpoint, { rows })).toBe(true);
+    expect(await store.seal(checkpoint, { rows })).toBe(false);
     const next = { ...checkpoint, k: 2, hash: "h2" };
-    expect(await store.seal(next, { row: "a-1", previous: "another" })).toBe(false);
-    expect(await store.seal(next, { row: "a-1", previous: "h" })).toBe(true);
+    expect(await store.seal(next, { rows, previous: "another" })).toBe(false);
+    expect(await store.seal(next, { rows, previous: "h" })).toBe(true);
     expect(await store.checkpoints("last")).toEqual([next]);
   });
 });

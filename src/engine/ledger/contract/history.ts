@@ -172,12 +172,24 @@ export const historyCases: readonly LedgerCase[] = [
       await writer.commit([writer.journal("noted")]);
       const [row] = await ledger.journal.rows({ after: 0, limit: 1 });
       const first = { ...seal(1, "one"), lastSeq: row?.seq ?? 0 };
-      checkEqual(await ledger.journal.seal(first, { row: "another" }), false, "another line of the number");
+      const read = { seq: first.lastSeq, hash: row?.hash ?? "" };
+      const upon = { rows: [read] };
+      const other = { ...read, hash: "another" };
+      checkEqual(await ledger.journal.seal(first, { rows: [other] }), false, "another line of the number");
       const later = { ...first, lastSeq: first.lastSeq * 2 };
-      checkEqual(await ledger.journal.seal(later, { row: row?.hash ?? "" }), false, "a number that none has");
-      checkEqual(await ledger.journal.seal(first, { row: row?.hash ?? "" }), true, "the line that was read");
+      const missing = { ...read, seq: later.lastSeq };
+      checkEqual(await ledger.journal.seal(later, { rows: [missing] }), false, "a number that none has");
+      await writer.commit([writer.journal("noted")]);
+      const [last] = await ledger.journal.rows({ after: first.lastSeq, limit: 1 });
+      const both = { ...first, lastSeq: last?.seq ?? 0, count: 2 };
+      const end = { seq: both.lastSeq, hash: last?.hash ?? "" };
+      checkEqual(
+        await ledger.journal.seal(both, { rows: [other, end] }),
+        false,
+        "another line below the last",
+      );
+      checkEqual(await ledger.journal.seal(first, upon), true, "the line that was read");
       const next = { ...seal(2, "two"), lastSeq: first.lastSeq, count: 1 };
-      const upon = { row: row?.hash ?? "" };
       checkEqual(
         await ledger.journal.seal(next, { ...upon, previous: "another" }),
         false,
