@@ -10,17 +10,22 @@ export interface MigrationTexts {
 export const FINGERPRINT = "fingerprint-";
 
 /**
- * For each version a hash of all that its migrations, and those before it, say. Two builds may give one number to
+ * For each version a hash of all that its migrations, and those before it, say, without comments. Two builds may give one number to
  * different schemas, because a migration was changed that had not been released: this tells them apart.
  */
 export function fingerprints(migrations: readonly MigrationTexts[]): ReadonlyMap<number, string> {
   const hash = createHash("sha256");
   const found = new Map<number, string>();
   for (const { version, texts } of migrations) {
-    for (const text of texts) hash.update(`${text.length} ${text}\n`);
+    for (const text of texts.map(withoutComments)) hash.update(`${text.length} ${text}\n`);
     found.set(version, hash.copy().digest("hex"));
   }
   return found;
+}
+
+/** Comments may be corrected: they change no table. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/^\s*--.*\n/gm, "");
 }
 
 /** Is the part of a ledger's schema that this build knows the one that this build makes? */
