@@ -151,24 +151,19 @@ export class CallRun {
     // The outcome of a step that is interrupted here would be unknown when the function runs again.
     if (halt.kind !== "unknown" && halt.kind !== "lost") await this.#replay?.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
+    if (halt.kind === "lost") return { kind: "lost" };
+    // Of any step, also of one that was waited for: a person who is asked, and denies, would hide it.
+    if (this.#unknown !== undefined) return { kind: "unknown", reason: this.#unknown };
     switch (halt.kind) {
       case "ask":
         return this.#suspended(halt.ask);
       case "diverged":
-        return this.#failed({ error: halt.message, code: "replay-diverged" });
+        return { kind: "failed", error: { error: halt.message, code: "replay-diverged" } };
       case "overlap":
-        return this.#failed({ error: halt.message });
+        return { kind: "failed", error: { error: halt.message } };
       case "unknown":
         return { kind: "unknown", reason: halt.message };
-      case "lost":
-        return { kind: "lost" };
     }
-  }
-
-  #failed(error: JsonObject): EntryOutcome {
-    return this.#unknown === undefined
-      ? { kind: "failed", error }
-      : { kind: "unknown", reason: this.#unknown };
   }
 
   /** Made when the function uses it: most never do. */

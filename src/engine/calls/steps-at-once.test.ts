@@ -141,6 +141,20 @@ test.each<[string, (work: readonly Promise<unknown>[]) => Promise<string>]>([
   expect((await stored()).status).toBe("unknown");
 });
 
+test("a step whose outcome is unknown leaves the call unknown, also if the tool asks beside it: a denial would hide it", async () => {
+  const call = tool(async ({ step, confirm }) => {
+    const pay = step("pay", async () => {
+      await new Promise(setImmediate);
+      throw new OutcomeUnknown("the line went dead");
+    });
+    await Promise.all([pay, confirm("sure")]);
+    return "done";
+  });
+  await pumped(clock, call({}, use));
+  expect((await stored()).status).toBe("unknown");
+  expect((await ledger.confirmations({ state: "open" })).items).toEqual([]);
+});
+
 test("a step still running when the tool asks differently than before is waited for", async () => {
   const ran: string[] = [];
   const paying = Promise.withResolvers<void>();
