@@ -148,8 +148,9 @@ export class CallRun {
   }
 
   async #leave(halt: Halt): Promise<EntryOutcome> {
-    // The outcome of a step that is interrupted here would be unknown when the function runs again.
-    if (halt.kind !== "unknown" && halt.kind !== "lost") await this.#replay?.quiet();
+    // The outcome of a step that is interrupted here would be unknown when the function runs again. One that goes on while
+    // a person says that the call did not happen would be started a second time.
+    if (halt.kind !== "lost") await this.#replay?.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     if (halt.kind === "lost") return { kind: "lost" };
     // Of any step, also of one that was waited for: a person who is asked, and denies, would hide it.
