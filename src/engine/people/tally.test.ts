@@ -6,6 +6,15 @@ import type { Vote } from "../ledger/index.ts";
 import { NO_DIRECTORY } from "./directory.ts";
 import { tally } from "./tally.ts";
 
+const approval = (id: string, place: number, at: number): Vote => ({
+  confirmed: true,
+  by: { id, kind: "token", roles: [], scopes: ["decide"], authenticated: true },
+  person: id,
+  slot: { requirement: 0, place },
+  via: "api",
+  at,
+});
+
 test.each([
   ["before both votes", 5, 1],
   ["between them", 15, 1],
@@ -13,14 +22,6 @@ test.each([
 ])(
   "stored approvals of delegator and delegate count as one, if the delegation was made %s",
   (_when, since, counted) => {
-    const approval = (id: string, place: number, at: number): Vote => ({
-      confirmed: true,
-      by: { id, kind: "token", roles: [], scopes: ["decide"], authenticated: true },
-      person: id,
-      slot: { requirement: 0, place },
-      via: "api",
-      at,
-    });
     const ballot = {
       requirements: [{ from: { users: ["ana", "bob"] }, count: 2 }],
       requesters: ["rita"],
