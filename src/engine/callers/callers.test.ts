@@ -504,8 +504,12 @@ describe("the gate of a call that its caller runs", () => {
     expect(await small.callers.propose(third)).toMatchObject({ status: "pending" });
   });
 
-  test("asks at most 100 questions of one caller at a time, whatever the apps and threads", async () => {
-    for (let n = 0; n < 100; n += 1) await engine.callers.propose(proposal({ key: `k${n}`, app: `a${n}` }));
+  test.each([
+    ["the apps and threads", { amount: 40 }],
+    ["their size", { amount: 40, memo: "漢".repeat(3_900) }],
+  ])("asks at most 100 questions of one caller at a time, whatever %s", async (_what, args) => {
+    for (let n = 0; n < 100; n += 1)
+      await engine.callers.propose(proposal({ key: `k${n}`, app: `a${n}`, args }));
     await expect(engine.callers.propose(proposal())).rejects.toMatchObject({ code: "too-many-open" });
     expect(await ledger.items.list("call-key", { limit: 200 })).toMatchObject({ items: { length: 100 } });
     const other = toPrincipal({ ...bot, id: "bot2" });

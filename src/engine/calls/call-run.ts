@@ -148,26 +148,23 @@ export class CallRun {
   }
 
   async #leave(halt: Halt): Promise<EntryOutcome> {
-    // The outcome of a step that is interrupted here would be unknown when the function runs again.
-    if (halt.kind !== "unknown" && halt.kind !== "lost") await this.#replay?.quiet();
+    // The outcome of a step that is interrupted here would be unknown when the function runs again. One that goes on while
+    // a person says that the call did not happen would be started a second time.
+    if (halt.kind !== "lost") await this.#replay?.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
+    if (halt.kind === "lost") return { kind: "lost" };
+    // Of any step, also of one that was waited for: a person who is asked, and denies, would hide it.
+    if (this.#unknown !== undefined) return { kind: "unknown", reason: this.#unknown };
     switch (halt.kind) {
       case "ask":
-        return this.#unlessUnknown(this.#suspended(halt.ask));
+        return this.#suspended(halt.ask);
       case "diverged":
-        return this.#unlessUnknown(failed({ error: halt.message, code: "replay-diverged" }));
+        return failed({ error: halt.message, code: "replay-diverged" });
       case "overlap":
-        return this.#unlessUnknown(failed({ error: halt.message }));
+        return failed({ error: halt.message });
       case "unknown":
         return { kind: "unknown", reason: halt.message };
-      case "lost":
-        return { kind: "lost" };
     }
-  }
-
-  // A step may have become unknown while it was waited for: then nobody can say more, nor be asked more.
-  #unlessUnknown(outcome: EntryOutcome): EntryOutcome {
-    return this.#unknown === undefined ? outcome : { kind: "unknown", reason: this.#unknown };
   }
 
   /** Made when the function uses it: most never do. */

@@ -141,6 +141,33 @@ test.each<[string, (work: readonly Promise<unknown>[]) => Promise<string>]>([
   expect((await stored()).status).toBe("unknown");
 });
 
+test("a step still running when another one's outcome is unknown is waited for: a person who has the call run again does not repeat it", async () => {
+  const ran: string[] = [];
+  const shipping = Promise.withResolvers<void>();
+  const call = tool(async ({ step }) => {
+    const pay = step("pay", () => {
+      ran.push("pays");
+      if (ran.length < 3) throw new OutcomeUnknown("the line went dead");
+    });
+    const ship = step("ship", async () => {
+      ran.push("ships");
+      await shipping.promise;
+    });
+    await Promise.all([pay, ship]);
+    return "done";
+  });
+  call({}, use).catch(() => {});
+  await until(clock, async () => ran.length === 2);
+  await settle(clock);
+  expect((await stored()).status).toBe("executing");
+  shipping.resolve();
+  await until(clock, async () => (await stored()).status === "unknown");
+  const { id } = await stored();
+  await engine.decisions.settle({ call: id }, { as: "retry" }, { by: ana });
+  expect(await engine.finished(id)).toMatchObject({ status: "succeeded" });
+  expect(ran).toEqual(["pays", "ships", "pays"]);
+});
+
 test("a step still running when the tool asks differently than before is waited for", async () => {
   const ran: string[] = [];
   const paying = Promise.withResolvers<void>();

@@ -134,6 +134,15 @@ describe("a delegate", () => {
     },
   );
 
+  test("and the delegator approve once, also after the clock was set back to before the delegation", async () => {
+    const fixture = await open();
+    await fixture.delegate(ANA, "bob");
+    fixture.clock.shiftWall(-HOUR);
+    const { confirmation } = await fixture.ask(payment());
+    for (const by of [ANA, BOB]) await tryApprove(fixture.engine, confirmation.id, { by });
+    expect(await fixture.status(confirmation.id)).toBe("requested");
+  });
+
   test("who voted before the delegation was made keeps that vote", async () => {
     const fixture = await open({ hosts: false });
     const { confirmation, call } = await fixture.ask(payment());

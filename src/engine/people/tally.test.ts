@@ -2,6 +2,37 @@ import { expect, test } from "vitest";
 import { delegatedVotesHold } from "../../../test/model/delegated-votes.ts";
 import { escalationsHold } from "../../../test/model/escalated-votes.ts";
 import { votesHold } from "../../../test/model/votes.ts";
+import type { Vote } from "../ledger/index.ts";
+import { NO_DIRECTORY } from "./directory.ts";
+import { tally } from "./tally.ts";
+
+const approval = (id: string, place: number, at: number): Vote => ({
+  confirmed: true,
+  by: { id, kind: "token", roles: [], scopes: ["decide"], authenticated: true },
+  person: id,
+  slot: { requirement: 0, place },
+  via: "api",
+  at,
+});
+
+test.each([
+  ["before both votes", 5, 1],
+  ["between them", 15, 1],
+  ["after both", 25, 2],
+])(
+  "stored approvals of delegator and delegate count as one, if the delegation was made %s",
+  (_when, since, counted) => {
+    const ballot = {
+      requirements: [{ from: { users: ["ana", "bob"] }, count: 2 }],
+      requesters: ["rita"],
+      votes: [approval("ana", 0, 10), approval("bob", 1, 20)],
+    };
+    const delegations = [{ id: "d", from: "ana", to: "bob", since, until: 99, version: 1 }];
+    const found = tally(ballot, { directory: NO_DIRECTORY, now: 30, delegations });
+    expect(found.counted).toHaveLength(counted);
+    expect(found.outcome).toBe(counted === 2 ? "approved" : "open");
+  },
+);
 
 test("whatever people do, a call starts only with enough approvals of different persons, and once", async () => {
   expect(await votesHold({ url: "memory:", numRuns: 60 })).toBe(60);

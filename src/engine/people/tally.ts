@@ -95,7 +95,8 @@ export function freePlace(ballot: Ballot, principal: Principal, counting: Counti
 
 /** The approval that somebody who is one person with this voter has given: another one by the voter would count twice. */
 export function approvedWith(ballot: Ballot, voter: Voter, counting: Counting): Vote | undefined {
-  const given = { ...givenBy(voter, counting.directory), at: counting.now };
+  // A delegation that stands now was made before, whatever the clock says: it may have been set back since.
+  const given = { ...givenBy(voter, counting.directory), at: Number.POSITIVE_INFINITY };
   return ballot.votes.find((vote) => approvesWith(ballot, given, vote, counting));
 }
 

@@ -1,5 +1,11 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type { CallRecord, Ledger, SessionRecord } from "../ledger/index.ts";
+import {
+  type CallRecord,
+  type ConfirmationFilter,
+  type Ledger,
+  pagesOf,
+  type SessionRecord,
+} from "../ledger/index.ts";
 import type { EngineParts, EngineSettings } from "../parts.ts";
 
 /** How many more questions the session may have open. */
@@ -27,6 +33,21 @@ export function tooManyAsked(
 
 /** How many questions of one server may be open: with more, people find nothing in their inbox. */
 export const MAX_OPEN_PER_SERVER = 100;
+
+/** How many open questions there are; no more than the limit are counted. A page of large ones is short, and not the last. */
+export async function countOpen(
+  ledger: Pick<Ledger, "confirmations">,
+  filter: Omit<ConfirmationFilter, "state">,
+): Promise<number> {
+  let open = 0;
+  const read: Parameters<typeof pagesOf>[0] = (page) =>
+    ledger.confirmations({ ...filter, state: "open" }, { ...page, preview: true });
+  for await (const { length } of pagesOf(read, MAX_OPEN_PER_SERVER)) {
+    open += length;
+    if (open >= MAX_OPEN_PER_SERVER) break;
+  }
+  return open;
+}
 
 /** Limits the open questions of an app whose calls have a session each, so that no session's limit holds them. */
 export class AppOpenLimit {
@@ -56,9 +77,6 @@ export class AppOpenLimit {
   }
 
   async #isFull(): Promise<boolean> {
-    const filter = { state: "open", app: this.#app } as const;
-    const limit = MAX_OPEN_PER_SERVER;
-    const { items } = await this.#ledger.confirmations(filter, { limit, preview: true });
-    return items.length >= limit;
+    return (await countOpen(this.#ledger, { app: this.#app })) >= MAX_OPEN_PER_SERVER;
   }
 }

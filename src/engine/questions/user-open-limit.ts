@@ -1,6 +1,6 @@
 import { type Clock, TransientMap } from "../common/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import { MAX_OPEN_PER_SERVER } from "./open-limit.ts";
+import { countOpen, MAX_OPEN_PER_SERVER } from "./open-limit.ts";
 
 /** How long a count is used. */
 const COUNTED_FOR_MS = 5_000;
@@ -44,9 +44,7 @@ export class UserOpenLimit {
 
   async #count(user: string): Promise<Counted> {
     const at = this.#clock.monotonic();
-    const page = { limit: MAX_OPEN_PER_SERVER, preview: true } as const;
-    const { items } = await this.#ledger.confirmations({ state: "open", user }, page);
-    const counted = { at, open: items.length };
+    const counted = { at, open: await countOpen(this.#ledger, { user }) };
     this.#counted.delete(user);
     this.#counted.set(user, counted);
     const [oldest = user] = this.#counted.keys();
