@@ -29,7 +29,8 @@ async function peer(): Promise<{ readonly server: McpServer; readonly calls: () 
   await writeFile(log, "");
   const tools = [{ name: "write", description: "Writes.", inputSchema: { type: "object" } }];
   await writeFile(script, JSON.stringify({ log, tools }));
-  const called = async () => (await readFile(log, "utf8")).split("\n").filter((line) => /^call/.test(line));
+  const called = async () =>
+    (await readFile(log, "utf8")).split("\n").filter((line) => line.startsWith("call"));
   return {
     server: { command: process.execPath, args: [PEER, script] },
     calls: async () => (await called()).length,
