@@ -110,10 +110,11 @@ export class Backtest {
     for (const [name, value] of Object.entries(call.shown)) {
       if (typeof value !== "number" || !NAME.test(name)) continue;
       const key = JSON.stringify([rule, call.tool, name]);
-      const series = this.#series.get(key) ?? { rule, tool: call.tool, name, approved: [], denied: [] };
+      const series = this.#series.get(key) ?? newSeries(rule, call.tool, name);
       if (!this.#series.has(key) && this.#series.size >= MOST_SERIES) continue;
       this.#series.set(key, series);
-      if (series[decided].length < MOST_VALUES) series[decided].push(value);
+      if (decided === "denied") series.leastDenied = Math.min(series.leastDenied, value);
+      else if (series.approved.length < MOST_VALUES) series.approved.push(value);
     }
   }
 }
@@ -125,13 +126,22 @@ interface Series {
   readonly tool: string;
   readonly name: string;
   readonly approved: number[];
-  readonly denied: number[];
+  leastDenied: number;
+}
+
+function newSeries(rule: string, tool: string, name: string): Series {
+  return { rule, tool, name, approved: [], leastDenied: Number.POSITIVE_INFINITY };
 }
 
 // Up to the ninth tenth of what people approved, and only below everything that they denied.
-function suggestionFrom({ rule, tool, name, approved, denied }: Series): ExceptionSuggestion | undefined {
-  const least = Math.min(...denied);
-  const below = approved.filter((value) => value >= 0 && value < least).toSorted((a, b) => a - b);
+function suggestionFrom({
+  rule,
+  tool,
+  name,
+  approved,
+  leastDenied,
+}: Series): ExceptionSuggestion | undefined {
+  const below = approved.filter((value) => value >= 0 && value < leastDenied).toSorted((a, b) => a - b);
   const most = below[Math.ceil(below.length * 0.9) - 1];
   if (most === undefined) return undefined;
   const approvals = below.filter((value) => value <= most).length;

@@ -185,3 +185,18 @@ rules:
   policy.replace(parsePolicy("both", both));
   expect((await pay({ amount: 1, to: "zoe", pin: "0" }, { key: "k", by: bob })).status).toBe("denied");
 });
+
+test.each(["match: { mcpServer: bank }", `when: 'tool.server == "bank"'`])(
+  "a rule names a server by its name, and people are shown where it is: %s",
+  async (rule) => {
+    policy.replace(parsePolicy("policy.yaml", `rules: [{ id: no-bank, ${rule}, then: deny }]`));
+    const options = { source: "bank", place: "https://bank.example/mcp", requireConfirmation: true };
+    const transfer = engine.gate("transfer", options, async () => "done");
+    expect(await transfer({}, { key: "k1", by: bob })).toMatchObject({ status: "denied", byPolicy: true });
+    policy.replace(parsePolicy("policy.yaml", "rules: []"));
+    expect(await transfer({}, { key: "k2", by: bob })).toMatchObject({
+      status: "pending",
+      confirmation: { source: "bank (https://bank.example/mcp)" },
+    });
+  },
+);

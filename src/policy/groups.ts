@@ -21,8 +21,11 @@ export function readGroups(source: YamlSource, node: Node | undefined): Readonly
     if (name === "requester" || name.includes(":"))
       source.problem(list, `a group cannot be called "${name}"; choose another name`);
     const entries = source.list(list, `groups.${name}`, (entry) => {
-      const text = source.text(entry, `an entry of groups.${name}`);
-      return text === undefined ? undefined : { node: entry, text };
+      const what = `an entry of groups.${name}`;
+      const text = source.text(entry, what);
+      if (text === undefined) return undefined;
+      if (!isMisspelt(text)) return { node: entry, text };
+      return source.problem(entry, `${what} is "${text}"; write role:NAME, group:NAME or the id of a user`);
     });
     if (entries.length === 0) source.problem(list, `groups.${name} has nobody in it`);
     texts.set(name, { node: list, entries });
@@ -76,6 +79,11 @@ function innerMembers(
   if (reading.texts.has(id)) return membersOf(reading, id, path);
   if (path.length === 1) reading.source.problem(node, `there is no group "${id}"`);
   return nobody;
+}
+
+/** It would be taken for the id of a user whom nobody has. */
+function isMisspelt(text: string): boolean {
+  return /^(?:user|role|group):/i.test(text) && !/^(?:user|role|group):\S/.test(text);
 }
 
 function nameOf(

@@ -216,6 +216,10 @@ test.each<[string, string]>([
   ["groups: { a: [group:a] }\nrules: []", "1:15: groups.a contains itself: a, a"],
   ["groups: { a: [group:b] }\nrules: []", '1:15: there is no group "b"'],
   ["groups: { a: [] }\nrules: []", "1:14: groups.a has nobody in it"],
+  ...["role:", "Role:boss", "GROUP:b", "user: ana"].map((entry): [string, string] => [
+    `groups: { a: ["${entry}"] }\nrules: []`,
+    `1:15: an entry of groups.a is "${entry}"; write role:NAME, group:NAME or the id of a user`,
+  ]),
   ["people: { a: [x], b: [x] }\nrules: []", '1:23: the login "x" belongs to a and b'],
   ["people: { a: [b], b: [] }\nrules: []", '1:15: the login "b" belongs to b and a'],
   ["timeZone: Mars/North\nrules: []", '1:11: the time zone "Mars/North" is not known'],

@@ -79,3 +79,13 @@ test.each<[string, readonly PastCall[]]>([
 ])("no grant is suggested where %s", (_, history) => {
   expect(grantsFor(history)).toEqual([]);
 });
+
+test("an exception is suggested only below all that was denied, however much that is", () => {
+  const backtest = new Backtest(parsePolicy("p", `rules: [{ ${RULE} }]`));
+  for (let minute = 0; minute < 30; minute += 1) backtest.add(asked(minute, { args: { amount: minute } }));
+  for (let minute = 0; minute < 10_001; minute += 1)
+    backtest.add(asked(minute, { args: { amount: minute === 10_000 ? 25 : 500 } }, { decided: "denied" }));
+  expect(backtest.report().suggestions).toMatchObject([
+    { unless: "args.amount >= 0.0 && args.amount <= 22.0", approvals: 23 },
+  ]);
+});

@@ -164,6 +164,15 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
     [GATE, "a file that is replaced judges what was asked before"],
   ],
   "a group contains itself": [[FILE, "groups.a contains itself: a, b, a"]],
+  "a map in the place of a list hides its items from a rule": [
+    [CONDITIONS, "with a value that does not fit is an error, not false"],
+    [CONDITIONS, `["args.items.exists(i, i == 'b')", { items: { 0: "b" } }]`],
+  ],
+  "a tool's prefix, or its server's place, hides the server from a rule": [
+    ["test/e2e/mcp/server-rules.test.ts", "denies its tools in the gateway"],
+    ["test/e2e/mcp/server-rules.test.ts", "denies the tools of its toolset with the prefix %j"],
+    [GATE, "a rule names a server by its name, and people are shown where it is: %s"],
+  ],
   "a pattern for names matches more or less than it says": [
     ["src/policy/rule-index.test.ts", "the pattern %j and the tool %j: %s"],
     ["src/policy/rule-index.test.ts", "is refused, not misread"],

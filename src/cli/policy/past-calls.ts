@@ -115,7 +115,7 @@ async function describe(
   const args = call.originalArgs ?? call.args;
   const { app, agent, tool, requesters = [session.user] } = call;
   const { roles = [], authenticated } = askerIn(call, frame);
-  const annotations = await annotationsOf(ledger, call.definitionDigest);
+  const { annotations, server = source } = await definitionOf(ledger, call.definitionDigest);
   return {
     entryPoint: frame === undefined ? "gate" : "runner",
     app,
@@ -124,7 +124,7 @@ async function describe(
     args,
     shown: redact(args, call.secrets),
     ...(annotations === undefined ? {} : { annotations }),
-    ...(source === undefined ? {} : { source }),
+    ...(server === undefined ? {} : { source: server }),
     // A gated function's session has no user of its own: the user is the caller.
     user: frame === undefined ? (requesters.at(-1) ?? "") : session.user,
     requesters,
@@ -150,8 +150,16 @@ function endOf({ status }: ConfirmationRecord): PastCall["decided"] {
   return status === "requested" ? undefined : status;
 }
 
-async function annotationsOf(ledger: Ledger, digest: string): Promise<JsonObject | undefined> {
+/** What rules match of the tool's definition. Not known of a remote agent's tools. */
+async function definitionOf(
+  ledger: Ledger,
+  digest: string,
+): Promise<{ readonly annotations?: JsonObject; readonly server?: string }> {
   const stored = (await ledger.items.get("tool-definition", digest))?.value;
-  const annotations = isJsonObject(stored) ? member(stored, "annotations") : undefined;
-  return isJsonObject(annotations) ? annotations : undefined;
+  if (!isJsonObject(stored)) return {};
+  const [annotations, server] = [member(stored, "annotations"), member(stored, "server")];
+  return {
+    ...(isJsonObject(annotations) ? { annotations } : {}),
+    ...(typeof server === "string" ? { server } : {}),
+  };
 }

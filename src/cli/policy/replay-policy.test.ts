@@ -40,7 +40,7 @@ async function openSite(options: Pick<Parameters<typeof createApp>[0], "replay">
     );
     return { status: response.status, body: (await response.json()) as JsonObject };
   };
-  return { decide, replay };
+  return { engine, decide, replay };
 }
 
 test("an administrator sees what a policy would have changed, and what people had decided", async () => {
@@ -62,6 +62,33 @@ test("an administrator sees what a policy would have changed, and what people ha
     body: { stopsAsking: { count: 0 } },
   });
 });
+
+test.each([
+  ["its server", "mcpServer: files"],
+  ["its annotations", "annotations: { readOnlyHint: true }"],
+])(
+  "a rule that matches %s is judged of calls that were asked about, and of calls that ran",
+  async (_, match) => {
+    const { engine, replay } = await openSite();
+    const options = {
+      source: "files",
+      place: "node server.js",
+      annotations: { readOnlyHint: true },
+      description: "Reads.",
+    };
+    const by = { id: "rita" };
+    await engine.gate("read", options, async () => "read")({}, { key: "ran", by });
+    await engine.gate(
+      "look",
+      { ...options, requireConfirmation: true },
+      async () => "seen",
+    )({}, { key: "asked", by });
+    const policy = `rules: [{ id: no, match: { ${match} }, then: deny }]`;
+    expect(await replay("ops", { policy })).toMatchObject({
+      body: { calls: 2, newlyDenies: { count: 2 } },
+    });
+  },
+);
 
 test("of more calls than are judged at once, the newest are judged, and the answer says from when on", async () => {
   const { decide, replay } = await openSite({ replay: replayAtMost(2) });

@@ -50,8 +50,10 @@ export interface ToolDefinition {
   readonly description?: string;
   readonly parameters?: JsonObject;
   readonly annotations?: JsonObject;
-  /** MCP server or remote agent. */
+  /** MCP server or remote agent: the name that rules match. */
   readonly server?: string;
+  /** Where the server is. */
+  readonly place?: string;
 }
 
 const COSMETIC: ReadonlySet<string> = new Set(["title", "examples", "$schema"]);

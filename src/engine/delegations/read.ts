@@ -23,11 +23,12 @@ export async function allDelegations(ledger: Pick<Ledger, "items">): Promise<rea
 /** With what the votes on a question are counted now. Delegations matter only where a rule names people. */
 export function countingFor(
   parts: EngineParts,
-  { requirements }: Pick<Ruled, "requirements">,
+  { requirements, escalations = [] }: Pick<Ruled, "requirements" | "escalations">,
   now: number,
 ): Counting | Promise<Counting> {
   const { directory } = parts;
-  if (requirements.every(({ from }) => from === "requester")) return { directory, now };
+  const isOwn = requirements.every(({ from }) => from === "requester") && escalations.length === 0;
+  if (isOwn) return { directory, now };
   return genuine(parts).then((delegations) => ({ directory, now, delegations }));
 }
 

@@ -22,6 +22,7 @@ test("a definition does not differ from itself, whatever the order of its member
 test.each<[string, Partial<ToolDefinition>, string]>([
   ["its words", { description: "Pays twice." }, 'its description changed from "Pays." to "Pays twice."'],
   ["its server", { server: "b4nk" }, 'its server changed from "bank" to "b4nk"'],
+  ["its server's place", { place: "http://b4nk" }, 'its server\'s place changed from "" to "http://b4nk"'],
   [
     "what it says of itself",
     { annotations: { destructiveHint: false } },

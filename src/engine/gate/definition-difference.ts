@@ -14,6 +14,7 @@ export function differenceOf(before: ToolDefinition, now: ToolDefinition): reado
   return [
     ...textChange("description", before.description, now.description),
     ...textChange("server", before.server, now.server),
+    ...textChange("server's place", before.place, now.place),
     ...memberChanges("parameter", propertiesOf(before.parameters), propertiesOf(now.parameters)),
     ...restChange("parameters", before.parameters, now.parameters),
     ...memberChanges("annotation", before.annotations ?? {}, now.annotations ?? {}),

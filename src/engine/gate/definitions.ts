@@ -8,8 +8,8 @@ const KIND = "tool-definition";
 const MOST_KNOWN = 500;
 
 /**
- * Stores the definitions of tools that people were asked about, by digest, so that the difference can be shown if a
- * tool changes. One write per definition, none per call.
+ * Stores the definitions of tools that people were asked about, and of servers' tools, by digest: so that the difference
+ * can be shown if a tool changes, and past calls be judged by another policy. One write per definition, none per call.
  */
 export class Definitions {
   readonly #ledger: Ledger;
@@ -18,6 +18,11 @@ export class Definitions {
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger;
+  }
+
+  /** Does this process know that it is stored? */
+  has(definition: ToolDefinition): boolean {
+    return this.#known.has(definitionDigest(definition));
   }
 
   async keep(definition: ToolDefinition): Promise<void> {

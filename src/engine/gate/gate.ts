@@ -31,8 +31,10 @@ export interface GateOptions<Args> {
   readonly description?: string;
   /** Replaces an earlier definition: for functions that others describe, such as a server's tools. */
   readonly redefine?: boolean;
-  /** The server that does the work, if it is not this program: shown, and bound to the approval. */
+  /** The server that does the work, if it is not this program: shown, matched by rules, and bound to the approval. */
   readonly source?: string;
+  /** Where that server is: shown with it, and bound to the approval. */
+  readonly place?: string;
   /** The server's annotations of the function; bound to the approval. */
   readonly annotations?: JsonObject;
   readonly parameters?: Parameters<Args>;
@@ -59,6 +61,7 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof GateOptions<unknown>>([
   "description",
   "redefine",
   "source",
+  "place",
   "annotations",
   "parameters",
   "requireConfirmation",
@@ -161,7 +164,7 @@ function checkOptions<Args>(name: string, options: GateOptions<Args>): void {
 }
 
 function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool {
-  const { description, annotations, source, secrets = [], entryPoint } = options;
+  const { description, annotations, source, place, secrets = [], entryPoint } = options;
   const shape = readShape(options.parameters);
   const { jsonSchema: parameters } = shape;
   return {
@@ -173,11 +176,12 @@ function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool 
       ...(parameters === undefined ? {} : { parameters }),
       ...(annotations === undefined ? {} : { annotations }),
       ...(source === undefined ? {} : { server: source }),
+      ...(place === undefined ? {} : { place }),
     },
     confirmation: toConfirmationRules(options, readForm(options.confirmationPayload)),
     repeatable: options.idempotent === true || options.readOnly === true,
     secrets,
-    ...(source === undefined ? {} : { source }),
+    ...(source === undefined ? {} : { source: place === undefined ? source : `${source} (${place})` }),
     parse: (args) => shape.parse(args),
     gates: async (args, context) =>
       (await meets(options.requireConfirmation, args as Args, context))

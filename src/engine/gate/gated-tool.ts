@@ -40,7 +40,7 @@ export interface GatedTool {
   /** May be started again after a crash. */
   readonly repeatable: boolean;
   readonly secrets: readonly string[];
-  /** MCP server or remote agent. */
+  /** MCP server or remote agent, as people are shown it. Rules match the definition's `server`. */
   readonly source?: string;
   parse(args: JsonObject): ParseOutcome<unknown> | Promise<ParseOutcome<unknown>>;
   /** The author's gates that apply to this call. A predicate that throws applies. */

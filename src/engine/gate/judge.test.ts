@@ -17,11 +17,11 @@ beforeEach(async () => {
 
 const PAY: GatedTool = {
   name: "pay",
-  definition: { name: "pay", annotations: { destructiveHint: true }, server: "bank (stdio)" },
+  definition: { name: "pay", annotations: { destructiveHint: true }, server: "bank", place: "stdio" },
   confirmation: { approvers: "requester", hint: () => undefined },
   repeatable: false,
   secrets: [],
-  source: "bank",
+  source: "bank (stdio)",
   parse: async (args) => ({ ok: true, args, unparsed: false, value: args }),
   gates: async () => [],
 };

@@ -196,8 +196,7 @@ function needsState(policy: Policy | PolicySource): boolean {
 
 function describe(rules: GateRules, { tool, args, subject }: RuledCall, state: JsonObject): PolicyCall {
   const { app, agent, user, requesters, asker, session } = subject;
-  const { annotations } = tool.definition;
-  const { source } = tool;
+  const { annotations, server: source = tool.source } = tool.definition;
   const about = {
     entryPoint: rules.entryPoint,
     app,

@@ -15,10 +15,20 @@ export function planUnder(
     case "deny":
       return { kind: "answer", status: "denied", result: forbiddenAnswer(ruling.why), ...noted };
     case "allow":
-      return { kind: "run", tool: live, ...noted };
+      return keptFirst(rules, call, { kind: "run", tool: live, ...noted });
     case "confirm":
       return rules.definitions
         .keep(call.tool.definition)
         .then(() => ({ kind: "ask", question: questionFor(call, ruling, notes), tool: live }));
   }
+}
+
+/** Of a server's tool rules match more than the call tells: whoever judges it again later has to find that. */
+function keptFirst(
+  { definitions }: GateRules,
+  { tool: { definition } }: GatedCall,
+  plan: CallPlan,
+): CallPlan | Promise<CallPlan> {
+  if (definition.server === undefined || definitions.has(definition)) return plan;
+  return definitions.keep(definition).then(() => plan);
 }

@@ -20,7 +20,7 @@ export interface PolicyCall {
   readonly shown: JsonObject;
   /** The MCP server's annotations of its tool. */
   readonly annotations?: JsonObject;
-  /** MCP server or remote agent. */
+  /** The name of the MCP server or remote agent. */
   readonly source?: string;
   /** For whom the call is made. */
   readonly user: string;

@@ -46,7 +46,8 @@ export function toTool(facts: ServerFacts, given: ServerTool): Tool {
     definition: {
       ...made.definition,
       ...(given.annotations === undefined ? {} : { annotations: given.annotations as JsonObject }),
-      server: `${facts.server} (${facts.place})`,
+      server: facts.server,
+      place: facts.place,
     },
     parse: async (args) => {
       const twin = duplicateMember(args);
