@@ -250,6 +250,13 @@ describe("a button of a front end", () => {
       { type: "edit", args: { action: "pay", args: { amount: 20, to: "Bob" } } } satisfies HumanResponse,
       '"paid":20',
     ],
+    // Agent Inbox has a field for text for each argument.
+    [
+      [
+        { type: "edit", args: { action: "pay", args: { amount: "20", to: "Bob" } } },
+      ] satisfies HumanResponse[],
+      '"paid":20',
+    ],
     [[{ type: "accept", args: null }] satisfies HumanResponse[], '"paid":40'],
   ])("of each kind is understood: %j", async (sent, expected) => {
     const agent = agentOf(gate.tools([pay], { pay: { ...APPROVERS, amendable: ["amount"] } }));

@@ -164,7 +164,7 @@ async function recordOne(
       "unknown-confirmation",
       `There is no question ${id} in this conversation. ${NAME_THE_QUESTION}`,
     );
-  const pressed = readPressed(answer, question.tool);
+  const pressed = readPressed(answer, question);
   if (pressed === undefined) return refusal("malformed-decision", `This is no answer to the question ${id}.`);
   return gate.answer(question, pressed, { via: "langchain", ...acting });
 }

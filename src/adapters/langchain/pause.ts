@@ -1,5 +1,5 @@
 import type { CallerOutcome } from "../../engine/index.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import type { Pressed } from "../thread-gate.ts";
 
 type Answer = "approve" | "edit" | "reject";
@@ -75,11 +75,17 @@ export function openPauses(tasks: readonly Task[]): readonly OpenPause[] {
   });
 }
 
+/** What a question showed. */
+interface Shown {
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
 /**
- * What a front end sent for a question about this tool: `{ decisions: [...] }` as for LangChain's middleware, or an answer of Agent Inbox,
+ * What a front end sent for a question: `{ decisions: [...] }` as for LangChain's middleware, or an answer of Agent Inbox,
  * alone or in a list; undefined if it is none of them.
  */
-export function readPressed(sent: JsonValue | undefined, tool: string): Pressed | undefined {
+export function readPressed(sent: JsonValue | undefined, shown: Shown): Pressed | undefined {
   const given = isJsonObject(sent) && Array.isArray(sent["decisions"]) ? sent["decisions"] : sent;
   const answers: readonly unknown[] = Array.isArray(given) ? given : [given];
   const [answer] = answers;
@@ -92,8 +98,10 @@ export function readPressed(sent: JsonValue | undefined, tool: string): Pressed 
       return { approved: false, ...reasonOf(answer["message"]) };
     case "response":
       return { approved: false, ...reasonOf(answer["args"]) };
-    case "edit":
-      return readEdited(answer["editedAction"] ?? answer["args"], tool);
+    case "edit": {
+      const { editedAction, args } = answer;
+      return editedAction === undefined ? edited(args, shown, asShown) : edited(editedAction, shown);
+    }
     default:
       return undefined;
   }
@@ -104,8 +112,31 @@ function reasonOf(text: JsonValue | undefined): { readonly reason?: string } {
 }
 
 /** A call of another tool is another call, which nobody was asked about. */
-function readEdited(action: JsonValue | undefined, tool: string): Pressed | undefined {
+function edited(
+  action: JsonValue | undefined,
+  shown: Shown,
+  read: (args: JsonObject, shown: JsonObject) => JsonObject = (args) => args,
+): Pressed | undefined {
   if (!isJsonObject(action) || !isJsonObject(action["args"])) return undefined;
-  if ((action["name"] ?? action["action"]) !== tool) return undefined;
-  return { approved: true, args: action["args"] };
+  if ((action["name"] ?? action["action"]) !== shown.tool) return undefined;
+  return { approved: true, args: read(action["args"], shown.args) };
+}
+
+/** Agent Inbox has fields for text only. What it showed as JSON, because it is no text, comes back as such. */
+function asShown(args: JsonObject, shown: JsonObject): JsonObject {
+  const members = Object.entries(args).map(([name, value]) => {
+    const before = member(shown, name);
+    const isText = before === undefined || typeof before === "string" || typeof value !== "string";
+    return [name, isText ? value : parsed(value)] as const;
+  });
+  return Object.fromEntries(members);
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // The tool's schema says what is wrong with it.
+    return text;
+  }
 }
