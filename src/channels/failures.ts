@@ -27,3 +27,11 @@ export function combinedFailures(failures: readonly Failure[]): Told {
     ...(temporary.every(({ isolated }) => isolated === true) ? { isolated: true } : {}),
   };
 }
+
+/** Why a request had no answer, for the operator. Says nothing of the address, which may contain a secret. */
+export function unreached(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return "did not answer in time";
+  const { cause } = error instanceof Error ? error : { cause: undefined };
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
+  return `could not be reached (${code})`;
+}

@@ -249,9 +249,12 @@ test("an escalation is told at once to those whom it asks, and later to the othe
   expect(sent.map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual(["meg escalated"]);
 });
 
-test("a channel that somebody turned off does not tell them of questions", async () => {
+test.each([
+  ["at any hour", {}],
+  ["nor after their quiet hours", NIGHT],
+])("a channel that somebody turned off does not tell them of questions: %s", async (_when, quiet) => {
   const { ask, set, start, pass, sent, failures } = await createScene();
-  await set("ana", { ...NIGHT, off: ["test"] });
+  await set("ana", { ...quiet, off: ["test"] });
   await set("bob", { off: ["other"] });
   await start();
   await ask("a", { remindAfterMs: [HOUR_MS] });

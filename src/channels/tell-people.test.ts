@@ -10,6 +10,7 @@ import { tellPeople } from "./tell-people.ts";
 
 const resources = useResources();
 const signal = new AbortController().signal;
+const AT = Date.UTC(2026, 0, 1);
 const LATER_MS = 60_000;
 const FULL: Sent = { ok: false, reason: "550 full", isUnsure: false };
 const LOST: Sent = { ok: false, reason: "no answer", isUnsure: true };
@@ -86,6 +87,23 @@ test("somebody who could not be told of the question is told first by the remind
     "test person a sent first",
     "test person a sent reply",
     "test person b sent first",
+  ]);
+});
+
+test("whoever has voted is not reminded, and the others are", async () => {
+  const { tell, told, clock } = await createScene();
+  await tell();
+  await clock.advance(LATER_MS);
+  const { about } = buildNotice();
+  const requirements = [{ from: { users: ["person a", "person b"] }, count: 2, approved: 1 }];
+  const by = { id: "person a", kind: "channel", authenticated: true } as const;
+  const vote = { confirmed: true, by, requirement: 0, via: "test", at: new Date(AT).toISOString() };
+  const voted = { ...about, requirements, votes: [vote] };
+  await tell({ id: "msg_2", type: "confirmation.reminded", about: voted });
+  expect((await told()).toSorted()).toEqual([
+    "test person a sent first",
+    "test person b sent first",
+    "test person b sent reply",
   ]);
 });
 

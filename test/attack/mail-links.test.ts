@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { DecisionLinks } from "../../src/channels/email/decision-links.ts";
 import { ManualClock } from "../../src/engine/index.ts";
 import { createEngine } from "../../src/index.ts";
 import { PEOPLE, secretsIn, startMailScene } from "../support/mail/mail-scene.ts";
@@ -35,6 +36,17 @@ test("a link shows the whole question, decides it once as its recipient, and the
   expect((await scene.post("card", { link })).json.rows).toBeUndefined();
   await scene.engine.finished((await scene.engine.ledger.load({ confirmation: id }))?.call?.id ?? "");
   expect(scene.ran).toHaveLength(1);
+});
+
+test("a link decides nothing where the rule allows none, however it was made", async () => {
+  const scene = await startMailScene(resources);
+  const id = await scene.ask({ byMail: undefined });
+  expect(await scene.link(BOB, id)).toBeUndefined();
+  const links = new DecisionLinks(scene.engine.ledger, "email");
+  const link = await links.create(await scene.engine.confirmation(id), { id: "bob", email: BOB });
+  for (const entry of ["card", "decision"] as const)
+    expect(await scene.post(entry, { link, confirmed: true })).toMatchObject({ status: 401 });
+  expect(await scene.status(id)).toBe("requested");
 });
 
 test("the ledger keeps no secret, only hashes", async () => {

@@ -255,6 +255,18 @@ test("a wrong password is found by the check, and tried again", async () => {
   expect(told).toEqual({ ok: false, reason: "The mail server answered 535 (EAUTH)." });
 });
 
+test.each([530, 550, 553])("a sender whom the server refuses (%s) is tried again", async (code) => {
+  const { server, channel } = await startMail();
+  server.senderRefusal = code;
+  expect(await channel.tell(buildNotice(), signal)).toEqual({
+    ok: false,
+    reason: `The mail server answered ${code} (EENVELOPE).`,
+  });
+  server.senderRefusal = undefined;
+  expect(await channel.tell(buildNotice(), signal)).toEqual({ ok: true });
+  expect(server.received).toHaveLength(1);
+});
+
 test("a server elsewhere gets nothing over a connection that is not encrypted", async () => {
   const server = await new MailServer().listen("0.0.0.0");
   resources.add(() => server.close());

@@ -93,7 +93,7 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 // The server's own words may repeat what was sent, so only its code is told.
 function failed(error: unknown, signal: AbortSignal): Exclude<Sent, { readonly ok: true }> {
-  const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+  const { code, responseCode, command } = error as { readonly [name: string]: unknown };
   if (signal.aborted) return { ok: false, reason: "The mail server did not answer in time.", isUnsure: true };
   const name = typeof code === "string" ? code : "no answer";
   if (typeof responseCode !== "number") {
@@ -104,7 +104,8 @@ function failed(error: unknown, signal: AbortSignal): Exclude<Sent, { readonly o
     };
   }
   const reason = `The mail server answered ${responseCode} (${name}).`;
-  // An operator can correct a wrong password. Nobody can correct a mailbox that does not exist.
-  const isFinal = responseCode >= 500 && (name === "EENVELOPE" || name === "EMESSAGE");
+  // An operator can correct a wrong password or sender. Nobody can correct a mailbox that does not exist.
+  const isAboutMail = command !== "MAIL FROM" && (name === "EENVELOPE" || name === "EMESSAGE");
+  const isFinal = responseCode >= 500 && isAboutMail;
   return { ok: false, reason, isUnsure: false, ...(isFinal ? { final: true } : {}) };
 }

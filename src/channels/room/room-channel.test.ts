@@ -170,6 +170,21 @@ test("Opsgenie gets a message and a description that it takes, however long they
   expect(String(body["description"]).length).toBeLessThanOrEqual(15_000);
 });
 
+test("whoever did not answer is named, and why", async () => {
+  const receiver = await receive();
+  await receiver.close();
+  const channel = createRoomChannel(optionsFor("teams", `${receiver.url}/t0ken`));
+  const tell = async (stop: AbortSignal): Promise<unknown> => channel.tell(buildNotice(), stop);
+  expect(await tell(signal)).toEqual({
+    ok: false,
+    reason: `${receiver.url} could not be reached (ECONNREFUSED).`,
+  });
+  expect(await tell(AbortSignal.abort())).toEqual({
+    ok: false,
+    reason: `${receiver.url} did not answer in time.`,
+  });
+});
+
 describe.each(["teams", "discord", "telegram", "pagerduty", "opsgenie"] as const)("%s", (template) => {
   test.each(channelContract)("$name", async ({ run }) => {
     await expect(run(await createSubject(template))).resolves.toBeUndefined();

@@ -1,5 +1,6 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import type { Channel, Told } from "../channel.ts";
+import { unreached } from "../failures.ts";
 import { discordBody } from "./discord.ts";
 import { opsgenieRequest } from "./opsgenie.ts";
 import { pagerDutyBody } from "./pagerduty.ts";
@@ -94,8 +95,8 @@ async function post({ url, body, authorization }: RoomRequest, signal: AbortSign
       body: JSON.stringify(body),
       signal,
     });
-  } catch {
-    return { ok: false, reason: `${url.origin} could not be reached, or did not answer in time.` };
+  } catch (error) {
+    return { ok: false, reason: `${url.origin} ${unreached(error, signal)}.` };
   }
   // The answer's body is not needed, and could be endless.
   await response.body?.cancel().catch(() => {});

@@ -1,3 +1,4 @@
+import { unreached } from "../failures.ts";
 import type { Batch, Target, Written } from "./target.ts";
 
 /** Answers about what was sent. All others are about this moment, the login or the address. */
@@ -29,8 +30,8 @@ export class HttpTarget implements Target {
         body: `${lines.join("\n")}\n`,
         signal,
       });
-    } catch {
-      return { ok: false, reason: `${origin} could not be reached, or did not answer in time.` };
+    } catch (error) {
+      return { ok: false, reason: `${origin} ${unreached(error, signal)}.` };
     }
     // The answer's body is not needed, and could be endless.
     await response.body?.cancel().catch(() => {});

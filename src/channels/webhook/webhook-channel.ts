@@ -3,6 +3,7 @@ import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { parseWebhookSecret, postSigned, type SignedAddress } from "../../webhooks/index.ts";
 import { asks } from "../asks.ts";
 import type { Channel, Told } from "../channel.ts";
+import { unreached } from "../failures.ts";
 import { createAnswerDoor, type WebhookAnswers } from "./answers.ts";
 import { toMessage } from "./message.ts";
 import { parseRetryAfter } from "./retry-after.ts";
@@ -65,6 +66,7 @@ async function post(
   try {
     return toTold(await postSigned(address, message, signal), url, clock.now());
   } catch (error) {
+    // The URL may contain a token, so only its origin is shown.
     return { ok: false, reason: `${url.origin} ${unreached(error, signal)}.` };
   }
 }
@@ -78,14 +80,6 @@ function toTold({ status, ok, headers }: Response, url: URL, now: number): Told 
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === GONE ? { final: true } : {}),
   };
-}
-
-// The URL may contain a token, so only its origin is shown.
-function unreached(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return "did not answer in time";
-  const { cause } = error instanceof Error ? error : { cause: undefined };
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
-  return `could not be reached (${code})`;
 }
 
 function parseUrl(text: string): URL {

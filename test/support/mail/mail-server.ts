@@ -22,6 +22,8 @@ export class MailServer {
   #flood: Server | undefined;
   #port = 0;
   play: RecipientPlay = { kind: "accept" };
+  /** With what the sender is refused. */
+  senderRefusal: number | undefined;
   /** Mailboxes that do not exist. */
   missing: ReadonlySet<string> = new Set();
   /** What the server refuses for good, by the subject. */
@@ -100,6 +102,7 @@ export class MailServer {
   }
 
   #refusal(): Error | null {
+    if (this.senderRefusal !== undefined) return refusal(this.senderRefusal);
     if (this.play.kind === "fail") return refusal(451);
     return this.play.kind === "busy" ? refusal(421) : null;
   }
