@@ -197,7 +197,7 @@ export default defineConfig({
       ...POOLER_MODES.map((mode) => ({
         test: {
           name: `race-pooler-${mode}`,
-          include: ["test/race/{approvals,stopped,votes,wake-up}.test.ts"],
+          include: ["test/race/approvals.test.ts"],
           env: { COUNTERSIGN_TEST_STORE: "postgres", COUNTERSIGN_TEST_POOLER: mode },
           globalSetup: [POSTGRES, BUNDLE],
           testTimeout: 600_000,
