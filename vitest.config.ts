@@ -19,6 +19,8 @@ const WORKERS = availableParallelism() + 2;
 /** For tests whose modules Vite resolves, or replaces. */
 const TRANSFORMED = { viteModuleRunner: true };
 const POSTGRES = "test/support/postgres/setup.ts";
+/** What a connection pooler may do with a connection: the races are run behind each. */
+const POOLER_MODES = LONG ? ["session", "transaction", "statement"] : [];
 /** For tests that start processes. */
 const BUNDLE = "test/support/processes/bundle-setup.ts";
 
@@ -192,6 +194,17 @@ export default defineConfig({
           isolate: true,
         },
       },
+      ...POOLER_MODES.map((mode) => ({
+        test: {
+          name: `race-pooler-${mode}`,
+          include: ["test/race/approvals.test.ts"],
+          env: { COUNTERSIGN_TEST_STORE: "postgres", COUNTERSIGN_TEST_POOLER: mode },
+          globalSetup: [POSTGRES, BUNDLE],
+          testTimeout: 600_000,
+          hookTimeout: 60_000,
+          isolate: true,
+        },
+      })),
     ],
   },
 });

@@ -1,7 +1,7 @@
 export type { ArchiveFile, ArchiveVerification, NamedLines } from "./archives/index.ts";
 export { besideLedger, verifyArchives } from "./archives/index.ts";
 export type { Fault, SessionVerification, Verification } from "./audit/index.ts";
-export { findSessionKey, parseHead } from "./audit/index.ts";
+export { findSessionKey, isPrunedPlace, parseHead } from "./audit/index.ts";
 export {
   type CallerBody,
   type CallerCalls,

@@ -15,6 +15,7 @@ export { openTelemetry } from "./telemetry/tracing.ts";
 export {
   byHost,
   byPath,
+  byToken,
   createTenants,
   type OpenTenant,
   type TenantFactory,

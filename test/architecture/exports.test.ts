@@ -432,6 +432,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "assertSafeBind",
     "byHost",
     "byPath",
+    "byToken",
     "cardLink",
     "createApp",
     "createAuth",

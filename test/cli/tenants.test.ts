@@ -11,11 +11,21 @@ test("a tenant is created, listed, limited, suspended, exported, checked and era
     0,
   );
   expect(folder.json(["tenants", "list"])).toMatchObject([
-    { name: "acme", state: "active", ledger: `sqlite:${file}`, limits: { pending: 5 } },
+    {
+      name: "acme",
+      state: "active",
+      ledger: `sqlite:${file}`,
+      limits: { pending: 5, requestsPerMinute: 3_000 },
+    },
   ]);
   expect(folder.json(["tenants", "limit", "acme", "--requests-per-minute", "60"])).toMatchObject({
     limits: { pending: 5, requestsPerMinute: 60 },
   });
+  expect(folder.json(["tenants", "limit", "acme", "--requests-per-minute", "0"])).toHaveProperty("limits", {
+    pending: 5,
+  });
+  const free = ["tenants", "create", "free", "--ledger", "sqlite:free.db", "--requests-per-minute", "0"];
+  expect(folder.json(free)).toHaveProperty("limits", {});
   const early = folder.run(["tenants", "erase", "acme", "--confirm", "acme"]);
   expect([early.code, early.stderr]).toEqual([5, expect.stringContaining("is active") as unknown]);
   expect(folder.run(["tenants", "suspend", "acme", "--reason", "unpaid"]).stdout).toContain("suspended");

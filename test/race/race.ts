@@ -5,6 +5,7 @@ import { type Effect, readEffects } from "../support/ledger/effects.ts";
 import type { CallRow, JournalRow, LedgerContents, LedgerView } from "../support/ledger/ledger-view.ts";
 import { openView, urlOf } from "../support/ledger/open-view.ts";
 import { createDatabase } from "../support/postgres/database.ts";
+import { PgBouncer, type PgBouncerOptions } from "../support/postgres/pgbouncer.ts";
 import type { Child } from "../support/processes/child.ts";
 import type { Resources } from "../support/resources.ts";
 import type { GateName, RacerLine, RacerOptions, Replies, Task } from "./racing.ts";
@@ -41,6 +42,16 @@ export class RacerHandle {
 /** The same races are run on either store. */
 export const onPostgres: boolean = process.env["COUNTERSIGN_TEST_STORE"] === "postgres";
 
+/** Enough for four processes, each with its connections for statements and one that listens. */
+const POOLED = 60;
+
+/** Where the ledger is reached through a pooler, if one is asked for. */
+async function startPooler(resources: Resources, ledger: string): Promise<{ readonly pooled?: string }> {
+  const mode = process.env["COUNTERSIGN_TEST_POOLER"] as PgBouncerOptions["mode"];
+  if (mode === undefined) return {};
+  return { pooled: (await PgBouncer.start(resources, ledger, { mode, connections: POOLED })).url };
+}
+
 /** So many rounds on SQLite with the long proofs, half of them otherwise; a quarter of that on PostgreSQL, which takes longer. */
 export function roundsOf(rounds: number): number {
   const tried = effort({ short: rounds / 2, long: rounds });
@@ -50,7 +61,7 @@ export function roundsOf(rounds: number): number {
 /** Processes on one ledger, and the world that their tools act upon. */
 export class Race {
   readonly #resources: Resources;
-  readonly #place: { readonly ledger: string; readonly effects: string };
+  readonly #place: Pick<RacerOptions, "ledger" | "effects" | "pooled">;
   #opened = 0;
 
   private constructor(resources: Resources, place: Race["place"]) {
@@ -61,10 +72,11 @@ export class Race {
   static async on(resources: Resources): Promise<Race> {
     const folder = await resources.folder();
     const ledger = onPostgres ? await createDatabase(resources) : join(folder, "ledger.db");
-    return new Race(resources, { ledger, effects: join(folder, "effects.jsonl") });
+    const pooled = onPostgres ? await startPooler(resources, ledger) : {};
+    return new Race(resources, { ledger, effects: join(folder, "effects.jsonl"), ...pooled });
   }
 
-  get place(): { readonly ledger: string; readonly effects: string } {
+  get place(): Pick<RacerOptions, "ledger" | "effects" | "pooled"> {
     return this.#place;
   }
 

@@ -222,7 +222,7 @@ function tell(line: RacerLine): void {
 }
 
 const options = programOptions() as RacerOptions;
-const racer = new Racer(options, await createLedger(urlOf(options.ledger)));
+const racer = new Racer(options, await createLedger(urlOf(options.pooled ?? options.ledger)));
 listen((message) => {
   const told = message as RacerMessage;
   if (told.type === "leave-body") return racer.leaveBody();

@@ -5,6 +5,8 @@ import type { Line } from "../support/processes/child.ts";
 /** How one racing process is set up. */
 export interface RacerOptions {
   readonly ledger: string;
+  /** The ledger's URL through a pooler, where its engine is to go through one. */
+  readonly pooled?: string;
   readonly effects: string;
   readonly name: string;
   readonly leaseMs: number;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, type JournalRecord, recordsAfter } from "../../engine/index.ts";
+import { type Clock, isPrunedPlace, type JournalRecord, recordsAfter } from "../../engine/index.ts";
 import { type Format, lineId, toLine } from "./lines.ts";
 import {
   type KnownPlace,
@@ -216,11 +216,18 @@ export class JournalExport implements RunningSiem {
     const range = { limit: this.#limit, bytes: MOST_BYTES };
     const records = await recordsAfter(ledger, place, range);
     if (records !== undefined) return records;
-    const [there] = await ledger.journal.records({ after: place.seq - 1, until: place.seq, limit: 1 });
+    const [there] = await ledger.journal.records({ after: place.seq - 1, limit: 1 });
     if (there === undefined) {
       // A store may hold back its newest records for a moment.
       hooks.onProblem?.(`The journal ends before record ${place.seq}, which was exported. Waiting for it.`);
       return [];
+    }
+    if (there.seq > place.seq && (await isPrunedPlace(ledger, place.seq))) {
+      hooks.onProblem?.(
+        `Record ${place.seq}, the last one that was exported, was pruned since. Exporting what is left behind it; what was ` +
+          "pruned before it was exported is missing.",
+      );
+      return ledger.journal.records({ ...range, after: place.seq });
     }
     hooks.onProblem?.(
       `Record ${place.seq} of the journal is not the one that was exported: the database lost records. Exporting the ` +

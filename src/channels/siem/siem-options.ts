@@ -21,7 +21,7 @@ export interface SiemSettings {
 
 /** Options of {@link createSiem}. */
 export interface SiemOptions extends SiemSettings {
-  readonly ledger: Pick<Ledger, "items" | "journal" | "onChange" | "now">;
+  readonly ledger: Pick<Ledger, "items" | "journal" | "load" | "onChange" | "now">;
   readonly clock?: Clock;
 }
 

@@ -6,7 +6,7 @@ import { type Crash, dyingStore } from "../../../test/support/ledger/dying-store
 import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { RestingClock } from "../../../test/support/resting-clock.ts";
-import { Engine, type Ledger } from "../../engine/index.ts";
+import { Engine, type Ledger, partsOf, runRetention, toPrincipal } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { createSiem, listSetAside, type RunningSiem, type SiemOptions } from "./index.ts";
 
@@ -31,6 +31,7 @@ interface Scene {
   readonly ledger: Ledger;
   readonly file: string;
   readonly problems: string[];
+  readonly engine: Engine;
   readonly pay: (key: string) => Promise<void>;
   readonly start: (over: Partial<SiemOptions>) => RunningSiem;
   /** Has `until` wait for this export too. */
@@ -65,6 +66,7 @@ async function createScene(): Promise<Scene> {
   return {
     clock,
     ledger,
+    engine,
     file,
     problems,
     async pay(key) {
@@ -460,6 +462,35 @@ test("where the database lost what was exported, the journal is exported again",
   await until(async () => (await lines()).length === 5);
   expect(firstOf(await lines())).toEqual(await journal());
   expect(problems).toEqual([expect.stringMatching(/lost records/)]);
+});
+
+test("where what was exported last was pruned since, the export goes on behind it", async () => {
+  const { clock, engine, start, until, lines, file, problems, ledger } = await createScene();
+  const DAY_MS = 86_400_000;
+  const prune = async (): Promise<void> => {
+    await engine.head();
+    await clock.advance(2 * DAY_MS);
+    const rules = {
+      version: "v1",
+      shortestContentMs: DAY_MS,
+      contentMs: () => DAY_MS,
+      journal: { shortestMs: DAY_MS, keepMs: () => DAY_MS },
+    };
+    const decider = { by: toPrincipal({ id: "ops" }), via: "cli" };
+    await runRetention(partsOf(engine), { rules, decider, pauseMs: 0 });
+  };
+  await engine.createSession({ app: "shop", user: "ana", id: "one" }, { state: { a: 1 } });
+  await engine.deleteSession({ app: "shop", user: "ana", id: "one" }, { id: "ana" });
+  const first = start({ file });
+  await until(async () => (await lines()).length === 1);
+  await first.stop();
+  await prune();
+  const left = await ledger.journal.records({ after: 0, limit: 100 });
+  expect(left.map(({ kind }) => kind)).not.toContain("session-deleted");
+  start({ file });
+  await until(async () => (await lines()).length === 1 + left.length, WAIT_MS);
+  expect((await lines()).slice(1).map(({ seq }) => seq)).toEqual(left.map(({ seq }) => seq));
+  expect(problems).toEqual([expect.stringMatching(/pruned/)]);
 });
 
 test("as OCSF, every line has what the class API Activity requires", async () => {

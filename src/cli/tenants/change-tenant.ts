@@ -30,7 +30,7 @@ export async function createTenant(
         "invalid-option",
         `There is a ledger at ${ledger} already. Choose another place.`,
       );
-    await registry.add({ name, ledger, limits: wanted.limits }, acting(subject));
+    await registry.add({ name, ledger, limits: withoutNone(wanted.limits) }, acting(subject));
   } else if (begun.ledger !== ledger) {
     throw new CountersignError(
       "invalid-option",
@@ -140,8 +140,12 @@ export async function eraseTenant(subject: Subject): Promise<TenantRecord> {
 export async function limitTenant(subject: Subject, given: TenantLimits): Promise<TenantRecord> {
   const { registry, name } = subject;
   const { limits } = await registry.get(name);
-  const merged = Object.entries({ ...limits, ...given }).filter(([, limit]) => limit > 0);
-  return registry.limit(name, Object.fromEntries(merged), acting(subject));
+  return registry.limit(name, withoutNone({ ...limits, ...given }), acting(subject));
+}
+
+/** A limit of 0 is none. */
+function withoutNone(limits: TenantLimits): TenantLimits {
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
 }
 
 function move(

@@ -18,6 +18,6 @@ export {
 } from "./checkpoints.ts";
 export { findSessionKey } from "./find-session.ts";
 export { type PruneListener, prune } from "./prune.ts";
-export { diaryRows, type PrunedJournal, type PrunedSummary, prunedBy } from "./pruned.ts";
+export { diaryRows, isPrunedPlace, type PrunedJournal, type PrunedSummary, prunedBy } from "./pruned.ts";
 export { type Fault, type Verification, type VerifyOptions, verify } from "./verify.ts";
 export { type SessionVerification, verifySession } from "./verify-session.ts";

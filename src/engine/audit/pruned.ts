@@ -1,5 +1,5 @@
 import { RETENTION_DIARY } from "../holds/index.ts";
-import { type JournalBodies, LineSum, parseEntry, recordsOf } from "../journal/index.ts";
+import { type JournalBodies, LineSum, parseEntry, recordsOf, rowAt } from "../journal/index.ts";
 import type { Ledger, LogRow } from "../ledger/index.ts";
 import { headText } from "./checkpoints.ts";
 import type { Report } from "./verify.ts";
@@ -31,7 +31,7 @@ export interface PrunedSummary {
 }
 
 /** Goes along the lines of the diary of retention. */
-export async function* diaryRows(ledger: Ledger): AsyncGenerator<LogRow> {
+export async function* diaryRows(ledger: Pick<Ledger, "load" | "journal">): AsyncGenerator<LogRow> {
   const diary = (await ledger.load({ session: RETENTION_DIARY }))?.session;
   if (diary === undefined) return;
   for (let after = 0; ; ) {
@@ -44,10 +44,17 @@ export async function* diaryRows(ledger: Ledger): AsyncGenerator<LogRow> {
 }
 
 /** What the diary says was removed; undefined where nothing was. The diary's own chain is checked by whoever relies on it. */
-export async function readPruned(ledger: Ledger): Promise<PrunedJournal | undefined> {
+export async function readPruned(
+  ledger: Pick<Ledger, "load" | "journal">,
+): Promise<PrunedJournal | undefined> {
   let newest: PrunedJournal | undefined;
   for await (const row of diaryRows(ledger)) newest = prunedBy(row, newest);
   return newest;
+}
+
+/** Is the place so old that its record may have been pruned? Then what is missing there was not lost. */
+export async function isPrunedPlace(ledger: Pick<Ledger, "load" | "journal">, seq: number): Promise<boolean> {
+  return rowAt(seq) <= ((await readPruned(ledger))?.body.upTo ?? 0);
 }
 
 /** The newest record, once this line of the diary has gone by. */

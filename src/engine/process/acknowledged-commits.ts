@@ -1,5 +1,5 @@
 import type { Clock } from "../common/index.ts";
-import type { Commit, Ledger } from "../ledger/index.ts";
+import type { ChainHead, Commit, Ledger, SessionRecord } from "../ledger/index.ts";
 
 /** A commit that the ledger acknowledged. */
 export interface Acknowledged {
@@ -83,10 +83,20 @@ async function lostIn(
   for (const commit of commits) {
     const { n, hash } = commit.chain;
     const behind = stored.version < commit.version || stored.chain.n < n;
-    // The number may belong to another record by now.
-    if (behind || (n > 0 && (await hashAt(ledger, session, n)) !== hash)) lost.push(commit);
+    if (behind || (await isOther(ledger, stored, { n, hash }))) lost.push(commit);
   }
   return lost;
+}
+
+/** The number may belong to another record by now. Of a session whose journal was pruned, the end is all that is left. */
+async function isOther(
+  ledger: Ledger,
+  { key, pruned, chain }: SessionRecord,
+  { n, hash }: ChainHead,
+): Promise<boolean> {
+  if (n === 0) return false;
+  if (pruned !== undefined) return n === chain.n && hash !== chain.hash;
+  return (await hashAt(ledger, key, n)) !== hash;
 }
 
 async function hashAt(ledger: Ledger, session: string, n: number): Promise<string | undefined> {

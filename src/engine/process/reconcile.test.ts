@@ -3,7 +3,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { Engine } from "../engine.ts";
-import { finishFrame, partsOf, receiveMessage } from "../index.ts";
+import { finishFrame, partsOf, receiveMessage, runRetention, toPrincipal } from "../index.ts";
 import type { Commit } from "../ledger/commit.ts";
 import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -17,6 +17,7 @@ import {
 } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
 import { tryApprove } from "../testing/try-decide.ts";
+import { listNotices } from "./notices.ts";
 
 const HEARTBEAT_MS = 5_000;
 const ana = { id: "ana" };
@@ -249,4 +250,25 @@ test("a ledger that does not answer the look keeps no beat waiting, and the next
   watched.lift("owners.held");
   await beats(3);
   expect(await stored("pay")).toMatchObject({ status: "succeeded" });
+});
+
+test("what was pruned a moment after it was committed is not taken for lost", async () => {
+  const name = { app: "shop", user: "ana", id: "s" };
+  await engine.createSession(name, { state: { a: 1 } });
+  expect(await engine.deleteSession(name, ana)).toMatchObject({ ok: true });
+  await engine.head();
+  await clock.advance(2_000);
+  const rules = {
+    version: "v1",
+    shortestContentMs: undefined,
+    contentMs: () => undefined,
+    journal: { shortestMs: 1_000, keepMs: () => 1_000 },
+  };
+  const decider = { by: toPrincipal(ana), via: "cli" };
+  // In another process: its own commits are newer than those that are looked for first.
+  const { engine: other } = killableEngine(ledger, clock);
+  const { journal } = await runRetention(partsOf(other), { rules, decider, pauseMs: 0 });
+  expect(journal).toMatchObject({ sessions: 1 });
+  await beats(3);
+  expect(await listNotices(ledger.items)).toEqual([]);
 });

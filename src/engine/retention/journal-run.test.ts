@@ -7,7 +7,7 @@ import { createLedger } from "../../stores/index.ts";
 import type { Verification } from "../audit/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
-import { placeHold } from "../holds/index.ts";
+import { placeHold, releaseHold } from "../holds/index.ts";
 import { partsOf } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { toPrincipal } from "../people/index.ts";
@@ -235,6 +235,26 @@ describe("a process that dies", () => {
       expect(rows(OF_CALLS)).toBe(0);
     },
   );
+
+  test("what it buried and a hold kept since goes when the hold is released", async () => {
+    await age();
+    const { engine: killed, watched } = killableEngine(ledger, clock, { secret: SECRET });
+    watched.intercept("bury", (pass) => {
+      watched.intercept("commit", () => Promise.reject(new Error("killed")));
+      return pass();
+    });
+    await expect(run(killed)).rejects.toThrow("killed");
+    await clock.advance(120_000);
+    const hold = { on: "app", name: "gate:pay", reason: "case 7" } as const;
+    const { id } = await placeHold(partsOf(engine), hold, decider);
+    await pay(["three"], "wire");
+    await clock.advance(11 * DAY_MS);
+    expect((await run()).journal).toMatchObject({ sessions: 0, held: 2 });
+    await releaseHold(partsOf(engine), { id, reason: "closed" }, decider);
+    expect((await run()).journal).toMatchObject({ sessions: 2 });
+    expect(rows(`session = '${await keyOf("one")}'`)).toBe(0);
+    expect(faultsOf(await engine.verify())).toBe("");
+  });
 
   test("two that prune at once remove every session once", async () => {
     await age();

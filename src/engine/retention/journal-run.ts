@@ -50,6 +50,8 @@ export class JournalRun {
   readonly #options: JournalRunOptions;
   #boundary: Boundary;
   #version: number;
+  /** Buried by a process that died, and not yet said to go: a hold may have come in between. */
+  #waiting: readonly string[] = [];
   readonly #isArchived: boolean;
   #report: JournalReport = { sessions: 0, commits: 0, held: 0, unarchived: 0, unsound: 0 };
 
@@ -117,6 +119,7 @@ export class JournalRun {
       const [line] = await this.#parts.ledger.journal.sessionRows(key, { after: 0, limit: 1 });
       if (session?.pruned !== undefined && line !== undefined) sessions.push(session);
     }
+    this.#waiting = sessions.map(({ key }) => key);
     await this.#remove(sessions);
   }
 
@@ -128,7 +131,7 @@ export class JournalRun {
       if (going !== undefined) judged.push(going);
     }
     if (judged.length === 0) return true;
-    const value: JsonObject = { going: judged.map(({ session: { key } }) => key) };
+    const value = aboutToGo([...this.#waiting, ...judged.map(({ session: { key } }) => key)]);
     if (!(await this.#parts.ledger.items.put({ ...PLACE, value }, this.#version))) return false;
     this.#version += 1;
     const buried: Going[] = [];
@@ -182,6 +185,8 @@ export class JournalRun {
       ...chain,
       ...(file === undefined ? {} : { file }),
     }));
+    const gone = new Set(sessions.map(({ key }) => key));
+    const waiting = this.#waiting.filter((key) => !gone.has(key));
     const isNoted = await transact<boolean>(this.#parts, { session: RETENTION_DIARY }, async (snapshot) => {
       const known = await this.#parts.ledger.items.get(PLACE.kind, PLACE.id);
       if ((known?.version ?? 0) !== this.#version) return { value: false };
@@ -194,11 +199,12 @@ export class JournalRun {
         sessions,
         ...actor(decider),
       });
-      draft.write({ kind: "item", item: { ...PLACE, value: {} }, read: this.#version });
+      draft.write({ kind: "item", item: { ...PLACE, value: aboutToGo(waiting) }, read: this.#version });
       return { draft, value: true };
     });
     if (!isNoted) return false;
     this.#version += 1;
+    this.#waiting = waiting;
     this.#count({ sessions: going.length, commits: going.reduce((sum, { rows }) => sum + rows.length, 0) });
     return true;
   }
@@ -218,4 +224,9 @@ export class JournalRun {
       unsound: before.unsound + (more.unsound ?? 0),
     };
   }
+}
+
+/** What the next run continues with if this one dies. */
+function aboutToGo(keys: readonly string[]): JsonObject {
+  return keys.length === 0 ? {} : { going: [...new Set(keys)] };
 }

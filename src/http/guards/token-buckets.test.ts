@@ -22,6 +22,14 @@ test("nobody saves up more than a minute's worth", () => {
   expect([1, 2, 3].map(() => buckets.take("ana"))).toEqual([0, 0, 30_000]);
 });
 
+test("fewer may come at once than in a minute", () => {
+  let now = 0;
+  const buckets = new TokenBuckets(60, () => now, 2);
+  expect([1, 2, 3].map(() => buckets.take("ana"))).toEqual([0, 0, 1_000]);
+  now += 60_000;
+  expect([1, 2, 3].map(() => buckets.take("ana"))).toEqual([0, 0, 1_000]);
+});
+
 test("a flood of names costs no more memory than so many, and lets nobody begin anew who goes on", () => {
   const buckets = new TokenBuckets(1, () => 0);
   buckets.take("ana");

@@ -8,17 +8,19 @@ interface Bucket {
 }
 
 /**
- * A token bucket per caller: a number of requests per minute, and the same number at once. In this process only. It keeps one client from
+ * A token bucket per caller: a number of requests per minute, and the same number at once unless told. In this process only. It keeps one client from
  * using up what others need; it does not protect secrets.
  */
 export class TokenBuckets {
   readonly #perMinute: number;
   readonly #now: () => number;
+  readonly #atOnce: number;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(perMinute: number, now: () => number) {
+  constructor(perMinute: number, now: () => number, atOnce: number = perMinute) {
     this.#perMinute = perMinute;
     this.#now = now;
+    this.#atOnce = atOnce;
   }
 
   /** How many callers are stored. */
@@ -36,8 +38,8 @@ export class TokenBuckets {
   }
 
   #leftIn(bucket: Bucket | undefined, now: number): number {
-    if (bucket === undefined) return this.#perMinute;
-    return Math.min(this.#perMinute, bucket.left + ((now - bucket.at) * this.#perMinute) / MINUTE_MS);
+    if (bucket === undefined) return this.#atOnce;
+    return Math.min(this.#atOnce, bucket.left + ((now - bucket.at) * this.#perMinute) / MINUTE_MS);
   }
 
   // An active caller moves to the end, so that it is not removed.

@@ -55,3 +55,19 @@ export function byPath(prefix: string): (request: Request) => string | undefined
     return SEGMENT.test(name) ? name : undefined;
   };
 }
+
+const BEARER = /^bearer +(\S+)$/i;
+
+/**
+ * Chooses the tenant by the bearer token of a program: `find` maps a token, or a claim in it, to a tenant. That only says where
+ * the request goes; whether the token is valid, the tenant's own app decides. Whatever has no token is for no tenant, so
+ * give tenants a host name where people log in with a browser or channels bring answers back.
+ */
+export function byToken(
+  find: (token: string) => string | undefined,
+): (request: Request) => string | undefined {
+  return (request) => {
+    const [, token] = BEARER.exec(request.headers.get("authorization") ?? "") ?? [];
+    return token === undefined ? undefined : find(token);
+  };
+}

@@ -9,6 +9,6 @@ export {
   TenantRegistry,
   type TenantState,
 } from "../../engine/index.ts";
-export { byHost, byPath } from "./choose.ts";
+export { byHost, byPath, byToken } from "./choose.ts";
 export type { OpenTenant, TenantFactory } from "./open-tenants.ts";
 export { createTenants, type Tenants, type TenantsOptions } from "./tenants.ts";

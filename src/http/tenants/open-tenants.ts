@@ -158,7 +158,7 @@ export class OpenTenants {
     const worker = this.#works ? { worker: tenant.engine.work({ onError }) } : {};
     const perMinute = tenant.limits?.requestsPerMinute;
     if (perMinute === undefined) return { ...tenant, ...worker };
-    return { ...tenant, ...worker, requests: new TokenBuckets(perMinute, () => performance.now()) };
+    return { ...tenant, ...worker, requests: newBuckets(perMinute) };
   }
 
   /** A ledger's digest key is its own. */
@@ -254,4 +254,11 @@ function once(act: () => void): () => void {
     isDone = true;
     act();
   };
+}
+
+/** A tenant that was quiet must not hold the others up for as long as a minute's requests take. */
+const MOST_AT_ONCE = 300;
+
+function newBuckets(perMinute: number): TokenBuckets {
+  return new TokenBuckets(perMinute, () => performance.now(), Math.min(perMinute, MOST_AT_ONCE));
 }

@@ -4,7 +4,7 @@ import { useResources } from "../../../test/support/resources.ts";
 import { createEngine } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { createApp } from "../app.ts";
-import { byHost, byPath } from "./choose.ts";
+import { byHost, byPath, byToken } from "./choose.ts";
 import type { OpenTenant } from "./open-tenants.ts";
 import { createTenants, type Tenants, type TenantsOptions } from "./tenants.ts";
 
@@ -223,6 +223,38 @@ test("a pattern chooses the tenant by one label of the host name", () => {
   ]);
   for (const pattern of ["example", "{tenant}.{tenant}.example"])
     expect(() => byHost(pattern)).toThrow(/Invalid pattern/);
+});
+
+test("byToken: the token says which tenant, and the tenant's own app whether it is valid", async () => {
+  const folder = await resources.folder();
+  const openOne = async (name: string): Promise<OpenTenant> => {
+    const engine = await createEngine({ ledger: `sqlite:${join(folder, `${name}.db`)}` });
+    const app = createApp({
+      apps: {},
+      engine,
+      publicUrl: "https://api.test",
+      authenticate: ({ headers }) =>
+        headers.get("authorization") === `Bearer ${name}.secret`
+          ? { id: `${name}'s`, scopes: ["read"] }
+          : undefined,
+    });
+    return { engine, app };
+  };
+  const tenantOf = byToken((token) => /^(a|b)\./.exec(token)?.[1]);
+  const { tenants } = await open({ tenantOf, open: openOne });
+  const me = async (authorization?: string): Promise<unknown> => {
+    const headers = { host: "api.test", ...(authorization === undefined ? {} : { authorization }) };
+    const answer = await tenants.fetch(new Request("https://api.test/v1/me", { headers }));
+    return answer.status === 200
+      ? ((await answer.json()) as { principal: { id: string } }).principal.id
+      : answer.status;
+  };
+  expect(await me("Bearer a.secret")).toBe("a's");
+  expect(await me("Bearer b.secret")).toBe("b's");
+  expect(await me("Bearer a.wrong")).toBe(401);
+  expect(await me("Bearer c.secret")).toBe(404);
+  expect(await me("Basic a.secret")).toBe(404);
+  expect(await me()).toBe(404);
 });
 
 test("a tenant is chosen by the path, and nothing but a plain name is one", () => {

@@ -12,7 +12,7 @@ import { Sweep } from "./sweep.ts";
 
 /** Options of {@link createTenants}. */
 export interface TenantsOptions {
-  /** Which tenant a request is for; undefined if it is for none. See {@link byHost} and {@link byPath}. */
+  /** Which tenant a request is for; undefined if it is for none. See {@link byHost}, {@link byPath} and {@link byToken}. */
   readonly tenantOf: (request: Request) => string | undefined;
   /**
    * Opens a tenant: an engine on a ledger of its own, and the app that serves it. Undefined if there is no such tenant;

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { chmod, chown, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -103,5 +103,13 @@ auth_type = any
 pool_mode = ${mode}
 default_pool_size = ${connections}
 ignore_startup_parameters = extra_float_digits${ignoresOptions ? ",options" : ""}
+${knowsStatements() ? "max_prepared_statements = 0" : ""}
 `;
+}
+
+/** Since 1.21 it keeps prepared statements, unless told not to. */
+function knowsStatements(): boolean {
+  const said = execFileSync("pgbouncer", ["--version"], { encoding: "utf8" });
+  const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(said) ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
 }

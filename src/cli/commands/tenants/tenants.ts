@@ -20,9 +20,12 @@ const NAME = { names: ["<name>"] } as const;
 const LIMIT_FLAGS: Flags = {
   pending: { type: "string", value: "N", help: "at most this many open questions" },
   sessions: { type: "string", value: "N", help: "at most this many sessions" },
-  "requests-per-minute": { type: "string", value: "N", help: "in one process" },
+  "requests-per-minute": { type: "string", value: "N", help: "in one process; a new tenant has 3000" },
   bytes: { type: "string", value: "N", help: "at most this much stored data, about" },
 };
+
+/** Per minute and process, unless told: a tenant that sends as fast as it can must not slow the others down. */
+const USUAL_REQUESTS = 3_000;
 
 const REASON_FLAG: Flags = { reason: { type: "string", value: "TEXT", help: "recorded in the registry" } };
 
@@ -30,7 +33,7 @@ export const tenantsCreate: Command = {
   usage: "<name> --ledger URL [--pending N] [--sessions N] [--requests-per-minute N] [--bytes N]",
   about:
     "Creates the ledger and registers it. If it was interrupted, run it again. On PostgreSQL the database must exist; the " +
-    "schema is created in it. With ?schema=countersign_NAME many tenants share one database, each with a schema of its own. The registry stores the URL, so it must not contain a password.",
+    "schema is created in it. With ?schema=countersign_NAME many tenants share one database, each with a schema of its own. A limit of 0 is none. The registry stores the URL, so it must not contain a password.",
   words: NAME,
   flags: {
     ledger: { type: "string", value: "URL", help: "where its ledger is to be (required)" },
@@ -44,7 +47,7 @@ export const tenantsCreate: Command = {
   run(invocation) {
     const ledger = invocation.flags.text("ledger");
     if (ledger === undefined) throw missing("tenants create", "ledger", "URL");
-    const limits = limitsIn(invocation.flags);
+    const limits = { requestsPerMinute: USUAL_REQUESTS, ...limitsIn(invocation.flags) };
     return changing(invocation, (subject) => createTenant(subject, { ledger, limits }), { make: true });
   },
 };
