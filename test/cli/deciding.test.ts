@@ -175,6 +175,7 @@ test("show and the audit log tell what an approver changed, and what was asked f
   const { stdout } = folder.run(["show", id]);
   expect(stdout).toContain(`asked for   │ {"amount":2500}`);
   expect(stdout).toContain(`changed to  │ {"amount":2000}`);
+  expect(stdout).toContain("changed     amount: 2500 → 2000\n");
   expect(stdout).toMatch(/approved +by ana \(host, unauthenticated\), with changed arguments/);
   expect(stdout).toMatch(/seen by +│? *ana, /);
   expect(stdout).toMatch(/confirmation-seen +\S+ by ana/);

@@ -15,10 +15,11 @@ import {
   shownStatus,
   type Vote,
 } from "../../engine/index.ts";
-import type { JsonValue } from "../../protocol/index.ts";
+import { type JsonValue, member } from "../../protocol/index.ts";
 import { describeTime, exactDuration } from "../duration.ts";
 import { type FoundCall, idToDecide, shortId } from "../find-confirmation.ts";
 import { inert, type Output, type Style } from "../output.ts";
+import { changedLines, changeOnOneLine } from "./change.ts";
 import { textWidth, wrapTo } from "./text-width.ts";
 
 const LABEL_WIDTH = 12;
@@ -72,8 +73,14 @@ function printArguments(output: Output, { args, originalArgs, secrets }: CallRec
   const asked = redact(originalArgs, secrets);
   printValue(output, "asked for", asked);
   printValue(output, "changed to", shown);
-  const changed = changedMembers(originalArgs, args);
-  printField(output, "changed", changed.map((name) => inert(name)).join(", "));
+  for (const [place, name] of changedMembers(originalArgs, args).entries()) {
+    const [before, after] = [member(asked, name), member(shown, name)];
+    const label = place === 0 ? "changed" : "";
+    const short = `${inert(name)}: ${changeOnOneLine(before, after)}`;
+    const isShort = textWidth(short) + LABEL_WIDTH + INDENT.length <= output.width;
+    printField(output, label, isShort ? short : inert(name));
+    if (!isShort) output.quote(changedLines(before, after), `${INDENT}${INDENT}`);
+  }
 }
 
 /** How to decide an open confirmation, or settle an unknown call, for people who may. */
