@@ -171,6 +171,11 @@ test("a deadline counts down, and when it is over nothing can be approved", asyn
     .locator(".deadline-soon")
     .getByText(/^1 min \d\d s left$|^\d+ s left$/)
     .waitFor();
+  await page.clock.fastForward(40_000);
+  await card
+    .locator(".deadline-now")
+    .getByText(/^\d+ s left$/)
+    .waitFor();
   await page.clock.fastForward(5 * 60_000);
   await card.getByText("The deadline has passed.").waitFor();
   await clock.advance(61 * 60_000);

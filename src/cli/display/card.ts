@@ -5,6 +5,7 @@ import {
   changedMembers,
   type GrantLimits,
   type GrantUse,
+  hintForPeople,
   mayDecide,
   type OwnerState,
   type Principal,
@@ -52,9 +53,10 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   const { call, confirmation, now } = found;
   const status = statusOf(found);
   output.line(`${output.style("bold", inert(call.tool))}  ${statusText(output, status)}`);
-  if (confirmation !== undefined) {
+  const hint = hintForPeople(confirmation?.shown.hint ?? "");
+  if (hint !== "") {
     output.line();
-    output.quote(confirmation.shown.hint, INDENT);
+    output.quote(hint, INDENT);
   }
   output.line();
   printArguments(output, call);
