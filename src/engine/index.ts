@@ -285,6 +285,7 @@ export {
   checkedAsk,
   decidingVote,
   firstQuestion,
+  hintForPeople,
   MAX_OPEN_PER_SERVER,
   type Question,
   rightsOf,

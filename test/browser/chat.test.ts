@@ -283,7 +283,7 @@ test("sessions are called by their first words, also those that this browser has
   // Before it is answered.
   await expect.poll(() => titles.first().innerText()).toMatch(/^Tell me about very [a-z ]+…$/);
   goOn.resolve();
-  expect((await titles.allInnerTexts()).slice(1)).toEqual(["nothing-said", "Where is <b>my</b> order?"]);
+  expect((await titles.allInnerTexts()).slice(1)).toEqual(["Nothing said yet", "Where is <b>my</b> order?"]);
   await server.runner.sessionService.deleteSession({ userId: "user", sessionId: "one" });
   await page.reload();
   await expect.poll(() => titles.count()).toBe(2);

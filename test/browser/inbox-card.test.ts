@@ -58,7 +58,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   const facts = await card.getByRole("region", { name: "Where it comes from" }).innerText();
   expect(facts).toMatch(/Requested by\s+ana/);
   expect(facts).toMatch(/assistant › reimburse/);
-  expect(facts).toMatch(/Who may decide\s+the requester \(ana\)/);
+  expect(facts).toMatch(/Who may decide\s+the requester \(ana\), or anyone at this machine/);
   const around = await card.locator(".card-scroll").innerText();
   expect(around).toMatch(/Other calls in the same turn.*send_email.*finance@corp\.example/s);
   expect(around).toMatch(
@@ -170,6 +170,11 @@ test("a deadline counts down, and when it is over nothing can be approved", asyn
   await card
     .locator(".deadline-soon")
     .getByText(/^1 min \d\d s left$|^\d+ s left$/)
+    .waitFor();
+  await page.clock.fastForward(40_000);
+  await card
+    .locator(".deadline-now")
+    .getByText(/^\d+ s left$/)
     .waitFor();
   await page.clock.fastForward(5 * 60_000);
   await card.getByText("The deadline has passed.").waitFor();

@@ -30,6 +30,7 @@ test("what an approver changed is shown beside what the model wrote, also after 
   await button("Change the arguments…").click();
   await page.getByLabel("quantity").fill("4");
   await button("Approve as changed").and(page.locator("[aria-disabled=false]")).click();
+  await page.locator(".strip").getByText("Approving order 4 × · ana, as changed").waitFor();
   await sendNow();
   await card.locator(".voice-person").getByText("Changed by local").waitFor();
   await page.reload();
@@ -169,6 +170,19 @@ test("nothing is cut off between a phone and a desktop", async () => {
     await page.setViewportSize({ width, height: 900 });
     expect({ width, faults: await layoutFaults(page, { touch: false }) }).toEqual({ width, faults: [] });
   }
+});
+
+test("what a request is about has room in a table, whatever stands beside it", async () => {
+  const server = await startInboxServer(resources);
+  await server.ask("local", {
+    name: "wire_money",
+    args: { amount: 9000, to: "DE89 3704 0044 0532 0130 00" },
+  });
+  const { page } = await openInbox(resources, { newPage, url: server.url, path: "#/mine" });
+  await page.setViewportSize({ width: 768, height: 900 });
+  const question = page.getByRole("link", { name: /^Wire money/ });
+  await question.waitFor();
+  expect((await question.boundingBox())?.height).toBeLessThanOrEqual(3 * 24);
 });
 
 const LETTER = {

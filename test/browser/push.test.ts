@@ -184,6 +184,7 @@ test("the page can be installed, and without a connection says so", async () => 
   await page.goto(`${server.url}/?again`);
   await page.getByRole("heading", { name: "Countersign is not reachable" }).waitFor();
   expect(await page.evaluate("getComputedStyle(document.body).display")).toBe("grid");
+  await expect.poll(() => page.evaluate("document.images[0]?.naturalWidth > 0")).toBe(true);
   await server.start();
   await page.getByRole("link", { name: "Try again" }).click();
   await page.getByText("Nothing waits for you").waitFor();

@@ -141,6 +141,31 @@ test("a request is put off until a time of one's choice, and the next one opens"
   expect((await server.look(first)).status).toBe("requested");
 });
 
+test("pages, keys and Not now are left without an Escape key, by a click beside them that does nothing else", async () => {
+  const server = await startInboxServer(resources);
+  const [id = ""] = await askMany(server, 1);
+  const { page, card, button } = await openInbox(resources, { newPage, url: server.url });
+  await card.getByRole("heading", { name: "label 1" }).waitFor();
+  const approve = await button(/^Approve/).boundingBox();
+  for (const [opens, title] of [
+    [button("More…"), "Go to a page, or run a command"],
+    [button("Keys"), "Keys"],
+    [button(/^Not now/), "Not now"],
+  ] as const) {
+    await opens.click();
+    const dialog = page.getByRole("dialog", { name: title });
+    await dialog.waitFor();
+    await page.mouse.click((approve?.x ?? 0) + 5, (approve?.y ?? 0) + 5);
+    await dialog.waitFor({ state: "detached" });
+    expect(await card.getByRole("heading", { name: "label 1" }).isVisible()).toBe(true);
+  }
+  await button(/^Not now/).click();
+  await button("Cancel").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await button(/^Undo/).count()).toBe(0);
+  expect((await server.look(id)).status).toBe("requested");
+});
+
 test("a review stays open and keeps what was selected when the screen is turned", async () => {
   const server = await startInboxServer(resources);
   await askMany(server, 3);

@@ -175,6 +175,7 @@ test("show and the audit log tell what an approver changed, and what was asked f
   const { stdout } = folder.run(["show", id]);
   expect(stdout).toContain(`asked for   │ {"amount":2500}`);
   expect(stdout).toContain(`changed to  │ {"amount":2000}`);
+  expect(stdout).toContain("changed     amount: 2500 → 2000\n");
   expect(stdout).toMatch(/approved +by ana \(host, unauthenticated\), with changed arguments/);
   expect(stdout).toMatch(/seen by +│? *ana, /);
   expect(stdout).toMatch(/confirmation-seen +\S+ by ana/);
@@ -184,6 +185,24 @@ test("show and the audit log tell what an approver changed, and what was asked f
     originalArgs: { amount: 2500 },
     decision: { by: { id: "ana" }, args: { amount: 2000 } },
   });
+});
+
+test("what the ADK tells programs is not told to people", async () => {
+  const folder = makeFolder();
+  const id = await folder.withEngine(async (engine) => {
+    const confirmationHint =
+      "Please approve or reject the tool call pay() by responding with a FunctionResponse with an expected ToolConfirmation payload.";
+    const pay = engine.gate("pay", { requireConfirmation: true, confirmationHint }, async () => ({}));
+    const asked = await pay({ amount: 2500 }, { key: "one", by });
+    if (asked.status !== "pending") throw new Error(asked.status);
+    return asked.confirmation.id;
+  });
+  for (const args of [["pending"], ["show", id]]) {
+    const { stdout } = folder.run(args);
+    expect(stdout).toContain(`{"amount":2500}`);
+    expect(stdout).not.toContain("FunctionResponse");
+  }
+  expect(folder.json(["show", id])).toMatchObject({ hint: expect.stringContaining("FunctionResponse") });
 });
 
 describe("deny", () => {

@@ -17,7 +17,7 @@ const KEYS = [
 
 export function KeysDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keys" onClose={onClose} isLight>
       <dl className="keys">
         {KEYS.map(([key, what]) => (
           <div key={key}>

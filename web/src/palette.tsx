@@ -31,7 +31,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
     command.act();
   };
   return (
-    <Dialog title="Go to a page, or run a command" className="dialog-palette" onClose={onClose}>
+    <Dialog title="Go to a page, or run a command" className="dialog-palette" onClose={onClose} isLight>
       <input
         className="input"
         aria-label="Command"

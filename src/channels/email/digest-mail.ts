@@ -1,6 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { displayText } from "../../protocol/index.ts";
 import { digestTitle } from "../digest.ts";
+import { hintOf } from "../subject.ts";
 import { escape, type MailText } from "./mail.ts";
 
 const MOST_LISTED = 50;
@@ -38,11 +39,12 @@ interface Listed {
   readonly link: string | undefined;
 }
 
-function wordsOf({ tool, hint, user, app, expiresAt }: Confirmation): Omit<Listed, "link"> {
+function wordsOf(about: Confirmation): Omit<Listed, "link"> {
+  const { tool, user, app, expiresAt } = about;
   return {
     tool: line(tool, MOST_NAME),
     facts: [
-      line(hint, MOST_HINT),
+      line(hintOf(about), MOST_HINT),
       `Asked by ${line(user, MOST_NAME)} in ${line(app, MOST_NAME)}`,
       ...(expiresAt === undefined ? [] : [`Expires ${expiresAt}`]),
     ].filter((fact) => fact !== ""),

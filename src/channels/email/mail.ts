@@ -2,6 +2,7 @@ import type { Confirmation } from "../../engine/index.ts";
 import { displayText, type JsonValue } from "../../protocol/index.ts";
 import type { Notice } from "../channel.ts";
 import { statusWords } from "../status-words.ts";
+import { hintOf } from "../subject.ts";
 import { voterWords } from "../voter-words.ts";
 
 const MOST_VALUE = 20_000;
@@ -60,7 +61,7 @@ function rowsOf(about: Notice["about"], most: number): readonly Row[] {
   const agents = "path" in about ? about.path.join(" > ") : about.agent;
   return [
     ["Tool", line(about.tool)],
-    ...textRow("Question", "hint" in about ? about.hint : "", most),
+    ...textRow("Question", hintOf(about), most),
     ...Object.entries(about.args).map(([name, value]): Row => [`- ${line(name)}`, written(value, most)]),
     ...("payload" in about && about.payload !== undefined
       ? [["Payload", written(about.payload, most)] as const]

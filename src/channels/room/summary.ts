@@ -1,6 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { displayText } from "../../protocol/index.ts";
 import type { Notice } from "../channel.ts";
+import { hintOf } from "../subject.ts";
 import { voterWords } from "../voter-words.ts";
 
 const MOST_HINT = 600;
@@ -33,7 +34,7 @@ const TITLES: Readonly<Record<Confirmation["status"], string>> = {
 
 export function summaryOf({ about, link }: Pick<Notice, "about" | "link">): Summary {
   const id = "id" in about ? about.id : `${about.app}/${about.user}/${about.session}/${about.callId}`;
-  const hint = "hint" in about ? [line(about.hint, MOST_HINT)] : [];
+  const hint = line(hintOf(about), MOST_HINT);
   const by =
     "decision" in about && about.decision !== undefined
       ? [`Decided by: ${line(voterWords(about.decision), 2 * MOST_NAME)}`]
@@ -42,7 +43,7 @@ export function summaryOf({ about, link }: Pick<Notice, "about" | "link">): Summ
     title: "id" in about ? TITLES[about.status] : `The outcome of a call is ${line(about.status)}`,
     lines: [
       `Tool: ${line(about.tool)}`,
-      ...hint.filter((text) => text !== ""),
+      ...(hint === "" ? [] : [hint]),
       `Agent: ${line(about.agent)}`,
       `Asked by: ${line(about.user)}`,
       ...by,

@@ -2,6 +2,7 @@ import type { Confirmation } from "../../engine/index.ts";
 import { displayText, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { NotedCall, Notice } from "../channel.ts";
 import { statusWords } from "../status-words.ts";
+import { hintOf } from "../subject.ts";
 import { voterWords } from "../voter-words.ts";
 import {
   type Block,
@@ -44,7 +45,7 @@ export function contentOf(about: Notice["about"]): CardContent {
 function wholeContent(about: Notice["about"]): CardContent | undefined {
   const title = oneLine(about.tool);
   const lines = argLines(about.args);
-  const hint = "hint" in about ? displayText(about.hint) : "";
+  const hint = displayText(hintOf(about));
   const payload =
     "payload" in about && about.payload !== undefined ? [`payload: ${shown(about.payload)}`] : [];
   const texts = pack([...lines, ...payload]);
@@ -59,10 +60,10 @@ function wholeContent(about: Notice["about"]): CardContent | undefined {
 
 /** The beginning of what is too long; decides nothing but a rejection. */
 export function shortContent(about: Notice["about"]): CardContent {
-  const hint = "hint" in about ? [displayText(about.hint, { maxLength: MOST_HINT })] : [];
+  const hint = displayText(hintOf(about), { maxLength: MOST_HINT });
   const blocks = [
     header(oneLine(about.tool, MOST_NAME)),
-    ...hint.filter(Boolean).map(section),
+    ...(hint === "" ? [] : [section(hint)]),
     section(TOO_LONG),
   ];
   return { blocks: withIds("card", blocks), isWhole: false };

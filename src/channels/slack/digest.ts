@@ -12,7 +12,7 @@ import {
 import { BEING_SENT, type Failure, OUT_OF_TIME, type Sent } from "../failures.ts";
 import { isAsked, toChannelPrincipal } from "../people.ts";
 import { statusWords } from "../status-words.ts";
-import { subjectOf } from "../subject.ts";
+import { hintOf, subjectOf } from "../subject.ts";
 import { type Block, context, header, oneLine, plain, section, withIds } from "./blocks.ts";
 import { OVERTAKEN, type Telling, THREAD, update } from "./messages.ts";
 import { personAt, sendOnce } from "./send-once.ts";
@@ -159,9 +159,9 @@ function digestBlocks(
 }
 
 function linesOf(about: Confirmation): string {
-  const { tool, hint, user, expiresAt, status } = about;
+  const { tool, user, expiresAt, status } = about;
   const asked = `Asked by ${oneLine(user, MOST_NAME)}${expiresAt === undefined ? "" : ` · expires ${expiresAt}`}`;
-  const facts = status === "requested" ? [oneLine(hint, MOST_HINT), asked] : [statusWords(about)];
+  const facts = status === "requested" ? [oneLine(hintOf(about), MOST_HINT), asked] : [statusWords(about)];
   return [oneLine(tool, MOST_NAME), ...facts].filter((line) => line !== "").join("\n");
 }
 

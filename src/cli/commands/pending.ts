@@ -1,5 +1,5 @@
 import type { CallRecord, ConfirmationWithCall, Ledger } from "../../engine/index.ts";
-import { mayDecide, redact, toConfirmation } from "../../engine/index.ts";
+import { hintForPeople, mayDecide, redact, toConfirmation } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { wordsToDecide } from "../display/card.ts";
@@ -124,7 +124,8 @@ function printOpen(output: Output, item: ConfirmationWithCall, now: number): voi
   const indent = "          ";
   const room = output.width - indent.length - 2;
   const bar = output.style("dim", "│");
-  output.line(`${indent}${bar} ${cutTo(inert(inOneLine(shown.hint), 200), room)}`);
+  const hint = hintForPeople(shown.hint);
+  if (hint !== "") output.line(`${indent}${bar} ${cutTo(inert(inOneLine(hint), 200), room)}`);
   output.line(`${indent}${bar} ${cutTo(inert(JSON.stringify(redact(call.args, call.secrets)), 200), room)}`);
   if (truncated === true)
     output.line(`${indent}${bar} ${output.style("dim", "(shortened; `show` prints all of it)")}`);

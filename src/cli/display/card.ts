@@ -5,6 +5,7 @@ import {
   changedMembers,
   type GrantLimits,
   type GrantUse,
+  hintForPeople,
   mayDecide,
   type OwnerState,
   type Principal,
@@ -15,10 +16,11 @@ import {
   shownStatus,
   type Vote,
 } from "../../engine/index.ts";
-import type { JsonValue } from "../../protocol/index.ts";
+import { type JsonValue, member } from "../../protocol/index.ts";
 import { describeTime, exactDuration } from "../duration.ts";
 import { type FoundCall, idToDecide, shortId } from "../find-confirmation.ts";
 import { inert, type Output, type Style } from "../output.ts";
+import { changedLines, changeOnOneLine } from "./change.ts";
 import { textWidth, wrapTo } from "./text-width.ts";
 
 const LABEL_WIDTH = 12;
@@ -51,9 +53,10 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   const { call, confirmation, now } = found;
   const status = statusOf(found);
   output.line(`${output.style("bold", inert(call.tool))}  ${statusText(output, status)}`);
-  if (confirmation !== undefined) {
+  const hint = hintForPeople(confirmation?.shown.hint ?? "");
+  if (hint !== "") {
     output.line();
-    output.quote(confirmation.shown.hint, INDENT);
+    output.quote(hint, INDENT);
   }
   output.line();
   printArguments(output, call);
@@ -72,8 +75,14 @@ function printArguments(output: Output, { args, originalArgs, secrets }: CallRec
   const asked = redact(originalArgs, secrets);
   printValue(output, "asked for", asked);
   printValue(output, "changed to", shown);
-  const changed = changedMembers(originalArgs, args);
-  printField(output, "changed", changed.map((name) => inert(name)).join(", "));
+  for (const [place, name] of changedMembers(originalArgs, args).entries()) {
+    const [before, after] = [member(asked, name), member(shown, name)];
+    const label = place === 0 ? "changed" : "";
+    const short = `${inert(name)}: ${changeOnOneLine(before, after)}`;
+    const isShort = textWidth(short) + LABEL_WIDTH + INDENT.length <= output.width;
+    printField(output, label, isShort ? short : inert(name));
+    if (!isShort) output.quote(changedLines(before, after), `${INDENT}${INDENT}`);
+  }
 }
 
 /** How to decide an open confirmation, or settle an unknown call, for people who may. */

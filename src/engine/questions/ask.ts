@@ -64,6 +64,14 @@ export function defaultHint(tool: string): string {
   return `Approve execution of tool ${tool}?`;
 }
 
+/** How a program has to answer; the ADK says it where an author says nothing else. */
+const TO_PROGRAMS = /by responding with a FunctionResponse/i;
+
+/** A hint as people read it: empty if it is meant for programs. */
+export function hintForPeople(hint: string): string {
+  return TO_PROGRAMS.test(hint) ? "" : hint;
+}
+
 /** Creates the confirmation with this question about the call. */
 export function newConfirmation(
   parts: EngineParts,

@@ -10,6 +10,7 @@ export {
   type AskedCall,
   defaultHint,
   forOneCall,
+  hintForPeople,
   newConfirmation,
   type Question,
   type QuestionEscalation,

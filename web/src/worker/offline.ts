@@ -11,7 +11,9 @@ export async function keepOffline(): Promise<void> {
   const page = await fetch(placeOf(PAGE), { cache: "no-cache" });
   const html = await page.clone().text();
   await cache.put(placeOf(PAGE), page);
-  await cache.addAll([...html.matchAll(FILES)].map(([, path = ""]) => placeOf(path)));
+  // Each once: a file that is named twice would be refused.
+  const files = new Set(Array.from(html.matchAll(FILES), ([, path = ""]) => placeOf(path)));
+  await cache.addAll([...files]);
 }
 
 /** The answer to a page that is opened, or to a file of the offline page; undefined: this is not its business. */

@@ -27,7 +27,7 @@ export function SessionList({ app, user, open, pulse, addressOf }: SessionListPr
   }, [app, user, open, pulse]);
   return (
     <ul className="sessions">
-      {sessions.map(({ id, title = id, lastUpdateTime }) => (
+      {sessions.map(({ id, title = "Nothing said yet", lastUpdateTime }) => (
         <li key={id}>
           <a href={addressOf(id)} aria-current={id === open ? "page" : undefined}>
             <Words text={title} maxLength={LONGEST_TITLE} />

@@ -17,7 +17,7 @@ export function SnoozeDialog({
   readonly onClose: () => void;
 }): ReactNode {
   return (
-    <Dialog title="Not now" onClose={onClose}>
+    <Dialog title="Not now" onClose={onClose} isLight>
       <p className="small muted">
         It is hidden for you until then, in this browser only. It keeps waiting, and its deadline stays.
       </p>
@@ -34,6 +34,11 @@ export function SnoozeDialog({
             <span>{name}</span> <span className="muted small">{WHEN.format(at)}</span>
           </Button>
         ))}
+      </div>
+      <div className="row row-end">
+        <Button look="quiet" onClick={onClose}>
+          Cancel
+        </Button>
       </div>
     </Dialog>
   );

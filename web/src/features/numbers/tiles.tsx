@@ -37,7 +37,7 @@ export function Tiles({ found: { waiting, total } }: { readonly found: Statistic
       {unknown === undefined ? null : <Tile name="Unknown" value={unknown.toLocaleString()} />}
       <Tile
         name="Time to decision"
-        value={decisionSeconds === undefined ? "–" : span(decisionSeconds.median * 1000)}
+        value={decisionSeconds === undefined ? "–" : unbroken(span(decisionSeconds.median * 1000))}
         note={
           decisionSeconds === undefined ? undefined : (
             <>
@@ -52,6 +52,11 @@ export function Tiles({ found: { waiting, total } }: { readonly found: Statistic
 
 function decided(count: number): string {
   return `${count.toLocaleString()} ${count === 1 ? "decision" : "decisions"}`;
+}
+
+/** A number and its unit stay together: `1 min 28 s` has one place to break. */
+function unbroken(text: string): string {
+  return text.replace(/(\d) /g, "$1\u00A0");
 }
 
 /** Kept on one line. */

@@ -1,9 +1,11 @@
 import type { ReactNode } from "react";
 import type { Confirmation, ConfirmationContext } from "../../../api/types.ts";
 import { to, toChat } from "../../../router.ts";
+import { useStore } from "../../../ui/store.ts";
 import { Ago } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { shortLimits } from "../../grants/grant-words.ts";
+import { board } from "../../inbox/board.ts";
 import { whoMay } from "../decide/who-may.ts";
 
 export interface CardFactsProps {
@@ -15,6 +17,11 @@ export interface CardFactsProps {
 /** Who asked, by which way, and who may decide. */
 export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
   const { path, tool, source, requestedAt, app, session, user } = confirmation;
+  const { me } = useStore(board);
+  // Where nobody logs in, nobody can be told from the requester.
+  const isAnyones =
+    me?.principal.authenticated === false &&
+    confirmation.requirements.some(({ from }) => from === "requester");
   const granted = confirmation.votes.find(({ grant }) => grant !== undefined)?.grant;
   return (
     <section className="card-section" aria-label="Where it comes from">
@@ -36,6 +43,7 @@ export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
         )}
         <Fact name="Who may decide">
           <Words text={whoMay(confirmation)} maxLength={400} />
+          {isAnyones ? ", or anyone at this machine" : null}
         </Fact>
         {granted === undefined ? null : (
           <Fact name="Granted with it">

@@ -31,7 +31,11 @@ function subjectOf(decisions: readonly OneDecision[]): string {
   const [first] = decisions;
   const confirmation = first === undefined ? undefined : board.value.confirmations.get(first.id);
   if (decisions.length > 1) return `${decisions.length} requests`;
-  return confirmation === undefined ? "a request" : shortSubject(confirmation);
+  if (confirmation === undefined) return "a request";
+  const { args } = first ?? {};
+  return args === undefined
+    ? shortSubject(confirmation)
+    : `${shortSubject({ ...confirmation, args })}, as changed`;
 }
 
 async function deliver(decisions: readonly OneDecision[], key: string): Promise<boolean> {
