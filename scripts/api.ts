@@ -54,7 +54,14 @@ function makePages(): ReadonlyMap<string, string> {
   const folder = mkdtempSync(join(tmpdir(), "countersign-api-"));
   try {
     // Declarations come from each file alone (isolatedDeclarations); `lint` and the build check the types.
-    const options = ["--noCheck", "--emitDeclarationOnly", "--sourceMap", "false", "--inlineSources", "false"];
+    const options = [
+      "--noCheck",
+      "--emitDeclarationOnly",
+      "--sourceMap",
+      "false",
+      "--inlineSources",
+      "false",
+    ];
     const args = ["-p", "tsconfig.build.json", ...options, "--outDir", folder];
     const { status, stdout } = command("tsc", args);
     if (status !== 0) throw new Error(`The declarations do not compile:\n${stdout}`);

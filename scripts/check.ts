@@ -6,14 +6,7 @@ import { join } from "node:path";
 import { ROOT } from "./command.ts";
 
 /** The scripts of package.json that are the checks. */
-const CHECKS = [
-  "lint",
-  "knip",
-  "test:architecture",
-  "schema:check",
-  "api:check",
-  "format:check",
-] as const;
+const CHECKS = ["lint", "knip", "test:architecture", "schema:check", "api:check", "format:check"] as const;
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   readonly scripts: Readonly<Record<string, string>>;
