@@ -1,3 +1,8 @@
+/**
+ * Ledgers by URL: in memory, SQLite or PostgreSQL. Decided here: which URL names which store, and what every store offers beside
+ * the ledger (migrate, inspect, erase, copy). A store's code is loaded only if its URL is used.
+ */
+
 import { type Clock, DocumentLedger, type Ledger, systemClock } from "../engine/index.ts";
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { isAlwaysSynced } from "./durability.ts";

@@ -1,3 +1,7 @@
+/**
+ * The commands of `countersign`, one file each. Decided here: their names, their order in the help, and one line about each.
+ */
+
 import type { CommandEntry } from "../command.ts";
 
 /** Every command, in the order in which the help lists them. The file of a command is loaded only when it is used. */
