@@ -24,7 +24,7 @@ export interface SimulationInput {
   readonly scenario: Scenario;
   /** The same seed gives the same result. */
   readonly seed: number;
-  /** Opens the ledger that it runs on, with the clock that it moves. Whoever opened it closes it. */
+  /** Opens the ledger that it runs on, with the clock that it moves. The caller closes it. */
   readonly open: (clock: Clock) => Promise<Ledger>;
   /** Called after each simulated day. */
   readonly onDay?: (done: { readonly day: number; readonly calls: number; readonly open: number }) => void;

@@ -116,7 +116,7 @@ export async function exportLedger(url: string, file: string, why: JsonObject): 
   await copyLedger(isPostgres(url) ? { postgres: url } : { sqlite: sqlitePath(url) }, file, why);
 }
 
-/** Removes a ledger for ever: a file, or the schema of a PostgreSQL database. None is left alone. */
+/** Removes a ledger permanently: a file, or the schema of a PostgreSQL database. Does nothing if there is none. */
 export async function eraseLedger(url: string): Promise<void> {
   if (isPostgres(url)) {
     const { erasePostgresLedger } = await import("./postgres/index.ts");
