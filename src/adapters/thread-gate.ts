@@ -96,7 +96,7 @@ export class ThreadGate {
     return this.#options.engine.callers.propose(await this.#request(call));
   }
 
-  /** Runs the call if it may run: once, whoever else tries. */
+  /** Runs the call if it may run: once, even if others try too. */
   async run<Args>(call: FrameworkCall<Args>, body: CallerBody, wait: WaitOptions): Promise<CallerOutcome> {
     return this.#options.engine.callers.run(await this.#request(call), body, wait);
   }
@@ -118,7 +118,7 @@ export class ThreadGate {
 
   /**
    * Records a button as the decision of the person that the server has authenticated. Only the first question of a call
-   * is answered so: whoever pressed it has not seen a later one.
+   * is answered so: the person who pressed it has not seen a later one.
    */
   async press({ id, occurrence, ...pressed }: PressedButton, acting: Acting): Promise<ButtonResult> {
     const call = { id, ...(occurrence === undefined ? {} : { occurrence }) };

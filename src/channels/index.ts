@@ -1,3 +1,9 @@
+/**
+ * Channels: how people are reached, and how their answers come back. Driven by the journal, through `engine/deliveries`. Decided
+ * here: who is notified about what, and when (their own settings, quiet hours, digests); what every channel must do (the
+ * contracts); and how an answer that comes in through a channel is checked. No decision depends on a message.
+ */
+
 export {
   DEFAULT_DELIVERY_SETTINGS,
   type DeliveryFailure,

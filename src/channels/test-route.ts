@@ -11,7 +11,7 @@ const MOST_MS = 15_000;
 /** Nobody has an address there. */
 export const NO_ADDRESS: Told = { ok: false, reason: "Nobody can be reached there.", final: true };
 
-/** Sends a harmless message to whoever asks for it, at most once a minute: `POST /channels/<channel>/test`. */
+/** Sends a harmless message to the person who asks for it, at most once a minute: `POST /channels/<channel>/test`. */
 export function testRoute(
   { ledger, name }: { readonly ledger: Pick<Ledger, "items" | "now">; readonly name: string },
   sendTest: NonNullable<Channel["sendTest"]>,
@@ -20,7 +20,7 @@ export function testRoute(
     if (!mayJudge(person))
       throw new CountersignError(
         "forbidden",
-        `${person.id} may not decide, so there is nothing to be told of.`,
+        `${person.id} may not decide, so there is nothing to notify them about.`,
       );
     if (method !== "POST") throw new CountersignError("method-not-allowed", "This address takes POST.");
     if (!(await begin(ledger, name, person)))

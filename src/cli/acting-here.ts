@@ -45,7 +45,7 @@ export async function actingHere(
 }
 
 /**
- * Whoever has the ledger's file is its operator. On a ledger with a login, this needs a flag and is recorded. `instead`
+ * A user who has the ledger's file is its operator. On a ledger with a login, this needs a flag and is recorded. `instead`
  * says what people do there.
  */
 export async function operatorHere(

@@ -21,7 +21,7 @@ export function printOverview(output: Output, commands: readonly CommandEntry[])
     ["COUNTERSIGN_SECRET", "signs decisions and the journal; must be the same in every process"],
     [
       "COUNTERSIGN_LISTEN_URL",
-      "the PostgreSQL ledger without the pooler, so that `serve` hears of changes at once",
+      "the PostgreSQL ledger without the pooler, so that `serve` is notified of changes at once",
     ],
     ["COUNTERSIGN_READ_URL", "standbys of the PostgreSQL ledger, from which `serve` may read lists"],
     ["COUNTERSIGN_HOST, _PORT, …", "every flag of `serve` can be set like this"],

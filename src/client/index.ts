@@ -1,3 +1,8 @@
+/**
+ * The client of the approvals API, for Node.js and browsers. Decided here: how requests and streams are sent again; and how a
+ * refusal becomes an error with its code. It imports only types and `protocol`.
+ */
+
 export type {
   Approvers,
   CallerOutcome,

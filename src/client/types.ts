@@ -75,7 +75,7 @@ export interface CallProposal {
   readonly requirePolicy?: boolean;
   /** The question to the approver. */
   readonly hint?: string;
-  /** Default: whoever a policy requires; else the requester, and if that is an agent, any other logged-in user. */
+  /** Default: the people whom a policy requires; else the requester, and if that is an agent, any other logged-in user. */
   readonly approvers?: Approvers;
   /** ISO 8601. After this time it can no longer be approved. */
   readonly deadline?: string;

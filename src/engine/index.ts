@@ -1,3 +1,9 @@
+/**
+ * The engine: the gate, decisions and execution over one ledger. This is its only door; what is decided is in its folders, and
+ * docs/ARCHITECTURE.md says which folder decides what. Nothing here does I/O of its own: the clock, ids and storage come from
+ * outside.
+ */
+
 export type { ArchiveFile, ArchiveVerification, NamedLines } from "./archives/index.ts";
 export { besideLedger, verifyArchives } from "./archives/index.ts";
 export type { Fault, SessionVerification, Verification } from "./audit/index.ts";

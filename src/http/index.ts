@@ -1,3 +1,9 @@
+/**
+ * The server as one function from `Request` to `Response`: the ADK API, the approvals API, the remote gate, AG-UI, the inbox.
+ * Decided here: which routes there are, which scope each needs, and which status an error has. Every route is behind
+ * `guards`; who somebody is, `auth` decides; what they may do, the engine.
+ */
+
 export { type App, createApp } from "./app.ts";
 export type { AppOptions, Authenticate, Mount, RouteGroup } from "./app-options.ts";
 export type { Auth } from "./auth/auth.ts";

@@ -1,3 +1,8 @@
+/**
+ * Agents written as files, in kagent's formats. Decided here: what a manifest may say, which member means what, and where a
+ * problem is. The agents that come out are ordinary ones of `runtime`.
+ */
+
 export { problemText, type YamlProblem as ManifestProblem } from "../yaml/index.ts";
 export {
   checkManifest,

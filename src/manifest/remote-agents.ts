@@ -21,7 +21,7 @@ export interface RemoteAgentDescription {
 const CARD_PATH = "/.well-known/agent-card.json";
 const CONNECTION = ["url", "headers", "description"] as const;
 
-/** A connection as it stands in a manifest or in the file beside it: the agent's address, or that of its card. */
+/** A connection as a manifest, or the file beside it, has it: the agent's address, or that of its card. */
 export function readAgentConnection(
   source: YamlSource,
   node: Node,

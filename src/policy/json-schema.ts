@@ -136,10 +136,10 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
   byMail: {
     type: "boolean",
     description:
-      "Mails have a link that decides without a login, once. Whoever has the mail can decide. Default: false. Every rule that asks must allow it, and nothing else may ask.",
+      "Mails have a link that decides without a login, once. Anyone who has the mail can decide. Default: false. Every rule that asks must allow it, and nothing else may ask.",
   },
   notify: texts(
-    "The channels that are told of the question, such as slack or email. Default: all. The channels of all rules that ask count.",
+    "The channels that get the question, such as slack or email. Default: all. The channels of all rules that ask count.",
   ),
 };
 

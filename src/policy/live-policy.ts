@@ -27,7 +27,7 @@ export class LivePolicy implements PolicySource {
     return this.#now.text;
   }
 
-  // Absent and undefined mean the same to whoever reads it, but not to the compiler.
+  // Absent and undefined mean the same to readers, but not to the compiler.
   get voteMaxAgeMs(): number {
     return this.#now.voteMaxAgeMs ?? Number.POSITIVE_INFINITY;
   }

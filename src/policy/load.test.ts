@@ -190,7 +190,7 @@ test.each<[string, string]>([
   ],
   [
     rule("then: confirm", "escalate: [{ after: 1h, to: requester }]"),
-    '5:33: rule a: escalate.to is "requester", but whoever asked cannot fill in',
+    '5:33: rule a: escalate.to is "requester", but the requester cannot fill in',
   ],
   [
     rule("then: confirm", "notRequester: true", "require: [{ from: some }, { from: requester }]"),

@@ -1,7 +1,7 @@
 import type { Approvers, GrantLimits } from "../engine/index.ts";
 import type { Expression } from "./conditions/expression.ts";
 
-/** People who are named by a rule: a group of the file, a role, a user, or whoever asked. */
+/** People who are named by a rule: a group of the file, a role, a user, or the requester. */
 export interface NamedPeople {
   readonly from: Approvers;
   /** Set if it is a group of the file. */
@@ -32,7 +32,7 @@ export interface RuleAsking {
   /** The condition in `grants`: for other calls, nothing is granted. */
   readonly grantsIf?: Expression;
   readonly byMail?: boolean;
-  /** The channels that are told of the question. Absent: all. */
+  /** The channels that get the question. Absent: all. */
   readonly notify?: readonly string[];
 }
 

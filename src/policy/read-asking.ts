@@ -102,7 +102,7 @@ function readRequire(
     if (named.from === "requester" && scope.notRequester === true)
       return source.problem(
         members.get("from") ?? entry,
-        `${what}.from is "requester", but notRequester says that whoever asked may not approve`,
+        `${what}.from is "requester", but notRequester says that the requester may not approve`,
       );
     const count = members.count("count") ?? 1;
     return isEnough(named, count, scope)
@@ -132,7 +132,7 @@ function readEscalate(
     if (named?.from === "requester")
       return source.problem(
         members?.get("to") ?? entry,
-        `${what}.to is "requester", but whoever asked cannot fill in; name a group, role:NAME or user:NAME`,
+        `${what}.to is "requester", but the requester cannot fill in; name a group, role:NAME or user:NAME`,
       );
     const after = members?.need("after");
     const afterMs = after && readTime(source, after, { ...scope, what: `${what}.after` });

@@ -17,7 +17,7 @@ const MOST_USES = 20;
 const LEAST_APPROVALS = 20;
 const MOST_SERIES = 1_000;
 const MOST_CALLS = 10_000;
-/** A text that may be an amount, or that stands for a redacted value. */
+/** A text that may be an amount, or that replaces a redacted value. */
 const MAY_BE_AMOUNT = /\d|^\[redacted\]$/;
 const NAME = /^[A-Za-z_]\w*$/;
 

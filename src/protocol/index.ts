@@ -1,3 +1,8 @@
+/**
+ * The wire format: events, answers, JSON, error codes. Decided here: what a well-formed event and answer is, in each dialect
+ * (ADK, adk-rs, kagent); which JSON is accepted; which names are reserved; and what each error code means. Pure functions.
+ */
+
 export { canonicalJson } from "./canonical-json.ts";
 export { type AdkAnswer, encodeAdkAnswer } from "./codecs/adk/answer.ts";
 export { parseEnvelope } from "./codecs/adk/content.ts";

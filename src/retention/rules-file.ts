@@ -16,7 +16,7 @@ interface Rule {
   /** Absent: every session of the app, also one without calls. */
   readonly tool?: (name: string) => boolean;
   readonly contentMs: number;
-  /** How long the journal is kept; for ever unless told. */
+  /** How long the journal is kept. Default: forever. */
   readonly journalMs: number;
 }
 

@@ -1,3 +1,8 @@
+/**
+ * The Runner: runs agents on an engine. What is decided is in the folders: `agents`, `tools`, `models`, `history`, `calls`,
+ * `streaming`, `loop` and `messages`.
+ */
+
 export type { GateContext } from "../engine/index.ts";
 export {
   type AdkCallbacks,

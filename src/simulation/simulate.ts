@@ -10,13 +10,13 @@ import {
 import { CountersignError } from "../protocol/index.ts";
 import { approversOf } from "./approvers.ts";
 import { type Arrival, arrivalsIn } from "./arrivals.ts";
-import { Desk, type DeskEvent } from "./desk.ts";
 import { EventQueue } from "./event-queue.ts";
 import { Inbox, type OpenQuestion, type Reading } from "./inbox.ts";
 import { Measures } from "./measures.ts";
 import { Random } from "./random.ts";
 import { type SimulationReport, toReport } from "./report.ts";
 import { DAY_MS, HOUR_MS, type Scenario } from "./scenario.ts";
+import { type ApproverEvent, WorkingHours } from "./working-hours.ts";
 
 /** What a simulation needs. */
 export interface SimulationInput {
@@ -24,14 +24,14 @@ export interface SimulationInput {
   readonly scenario: Scenario;
   /** The same seed gives the same result. */
   readonly seed: number;
-  /** Opens the ledger that it runs on, with the clock that it moves. Whoever opened it closes it. */
+  /** Opens the ledger that it runs on, with the clock that it moves. The caller closes it. */
   readonly open: (clock: Clock) => Promise<Ledger>;
   /** Called after each simulated day. */
   readonly onDay?: (done: { readonly day: number; readonly calls: number; readonly open: number }) => void;
 }
 
 type Event =
-  | DeskEvent
+  | ApproverEvent
   | { readonly kind: "hour" }
   | { readonly kind: "day" }
   | { readonly kind: "call"; readonly arrival: Arrival }
@@ -60,7 +60,7 @@ class Simulation {
   readonly #events = new EventQueue<Event>();
   readonly #measures: Measures;
   readonly #inbox: Inbox;
-  readonly #desk: Desk;
+  readonly #hours: WorkingHours;
   readonly #approvers;
   readonly #arrivals: Random;
   readonly #end: number;
@@ -83,7 +83,7 @@ class Simulation {
     this.#approvers = approversOf(scenario);
     this.#measures = new Measures({ start, end: this.#end }, this.#approvers.length);
     this.#inbox = new Inbox(this.#approvers, world.directory);
-    this.#desk = new Desk({
+    this.#hours = new WorkingHours({
       approvers: this.#approvers,
       inbox: this.#inbox,
       events: this.#events,
@@ -96,7 +96,7 @@ class Simulation {
 
   async run(): Promise<SimulationReport> {
     const { scenario, seed } = this.#input;
-    this.#desk.begin(scenario.start);
+    this.#hours.begin(scenario.start);
     this.#events.add(scenario.start, { kind: "day" });
     this.#events.add(scenario.start, { kind: "hour" });
     for (
@@ -125,19 +125,19 @@ class Simulation {
       case "due":
         return this.#fallDue(at, event.question);
       case "shift":
-        return this.#desk.startShift(at, event);
+        return this.#hours.startShift(at, event);
       case "notice":
-        return this.#desk.look(at, event.approver, event.question);
+        return this.#hours.look(at, event.approver, event.question);
       case "voted":
         await this.#vote(at, event.approver, event.reading);
-        return this.#desk.look(at, event.approver);
+        return this.#hours.look(at, event.approver);
     }
   }
 
   #startDay(at: number): void {
     const { scenario, onDay } = this.#input;
     // One ahead: east of UTC the day has begun.
-    this.#desk.plan(at + DAY_MS, at);
+    this.#hours.plan(at + DAY_MS, at);
     this.#events.add(at + DAY_MS, { kind: "day" });
     const day = Math.round((at - scenario.start) / DAY_MS);
     if (day > 0) onDay?.({ day, calls: this.#calls, open: this.#inbox.length });
@@ -193,7 +193,7 @@ class Simulation {
     for (const { at: due } of question.rule.escalations ?? [])
       this.#events.add(Number(due), { kind: "due", question });
     if (Number.isFinite(question.expiresAt)) this.#events.add(question.expiresAt, { kind: "due", question });
-    this.#desk.wake(at, question);
+    this.#hours.wake(at, question);
   }
 
   /** An escalation or the end of a question is due: the worker of a server would find it now. */
@@ -203,7 +203,7 @@ class Simulation {
     const { status, escalations = [] } = await this.#engine.confirmation(question.id);
     const reached = escalations.filter((one) => one.reached).length;
     for (; question.reached < reached; this.#measures.count(at, "escalated")) this.#inbox.escalate(question);
-    if (status === "requested") return this.#desk.wake(at, question);
+    if (status === "requested") return this.#hours.wake(at, question);
     this.#inbox.close(question);
     this.#measures.count(at, "expired");
   }
@@ -211,7 +211,7 @@ class Simulation {
   async #vote(at: number, index: number, reading: Reading): Promise<void> {
     const { question } = reading;
     const approver = this.#approvers[index];
-    const { confirmed, grant } = this.#desk.verdict(index, question);
+    const { confirmed, grant } = this.#hours.verdict(index, question);
     if (!question.isOpen || approver === undefined) return this.#measures.count(at, "wasted");
     const input = {
       id: question.id,
@@ -229,7 +229,7 @@ class Simulation {
     if (status !== "requested") return this.#decided(at, question, confirmed);
     if (confirmed) return;
     this.#inbox.release(reading);
-    this.#desk.wake(at, question);
+    this.#hours.wake(at, question);
   }
 
   async #decided(at: number, question: OpenQuestion, confirmed: boolean): Promise<void> {

@@ -1,3 +1,8 @@
+/**
+ * Ledgers by URL: in memory, SQLite or PostgreSQL. Decided here: which URL names which store, and what every store offers beside
+ * the ledger (migrate, inspect, erase, copy). A store's code is loaded only if its URL is used.
+ */
+
 import { type Clock, DocumentLedger, type Ledger, systemClock } from "../engine/index.ts";
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { isAlwaysSynced } from "./durability.ts";
@@ -111,7 +116,7 @@ export async function exportLedger(url: string, file: string, why: JsonObject): 
   await copyLedger(isPostgres(url) ? { postgres: url } : { sqlite: sqlitePath(url) }, file, why);
 }
 
-/** Removes a ledger for ever: a file, or the schema of a PostgreSQL database. None is left alone. */
+/** Removes a ledger permanently: a file, or the schema of a PostgreSQL database. Does nothing if there is none. */
 export async function eraseLedger(url: string): Promise<void> {
   if (isPostgres(url)) {
     const { erasePostgresLedger } = await import("./postgres/index.ts");

@@ -1,6 +1,6 @@
 /**
- * Files in YAML (or JSON), read strictly and with the line and column of every problem. Decided here: that a member
- * that is not known is a problem, what a text, a list and a time are, and how a problem is told. What a file means is
+ * Files in YAML (or JSON), read strictly and with the line and column of every problem. Decided here: that an unknown
+ * member is a problem, what a text, a list and a time are, and how a problem is reported. What a file means is
  * decided by its readers: manifests and policies.
  */
 

@@ -1,7 +1,7 @@
 import { isScalar, type Node } from "yaml";
 
 /**
- * Where in a file a character of a text node is. Exact for text that stands in the file as it is; for text that YAML
+ * Where in a file a character of a text node is. Exact for text that is in the file as it is; for text that YAML
  * changes (folded lines, escapes), the beginning of the node.
  */
 export function placeInText(file: string, node: Node, offset: number): number {

@@ -59,13 +59,22 @@ export function edges(files: readonly SourceFile[]): Edge[] {
   return files
     .filter((file) => !isTest(file.path))
     .flatMap((file) =>
-      importsOf(nodesOf(file)).flatMap(({ specifier }) =>
+      importsIn(file).flatMap(({ specifier }) =>
         specifier?.startsWith(".") === true
           ? [{ from: placeOf(file.path).layer, to: placeOf(resolve(file.path, specifier)).layer }]
           : [],
       ),
     )
     .filter((edge) => edge.from !== edge.to);
+}
+
+const read = new WeakMap<SourceFile, readonly Import[]>();
+
+/** The imports of a file, which is parsed once. */
+function importsIn(file: SourceFile, nodes?: readonly Node[]): readonly Import[] {
+  const imports = read.get(file) ?? importsOf(nodes ?? nodesOf(file));
+  read.set(file, imports);
+  return imports;
 }
 
 function judgeFile(file: SourceFile, paths: ReadonlySet<string>): string[] {
@@ -78,7 +87,7 @@ function judgeFile(file: SourceFile, paths: ReadonlySet<string>): string[] {
     return [`${from.inner} has no place among the folders of ${from.layer}`];
   }
   const nodes = nodesOf(file);
-  const imported = importsOf(nodes).map((each) => judgeImport(file.path, layer, each, paths));
+  const imported = importsIn(file, nodes).map((each) => judgeImport(file.path, layer, each, paths));
   return [...imported.filter((fault) => fault !== undefined), ...impurities(file.path, from.layer, nodes)];
 }
 

@@ -38,6 +38,11 @@ describe("the source tree", () => {
     expect([...sizes].filter(([, size]) => size > 20)).toEqual([]);
   });
 
+  test("has a header at every front door that says what is decided behind it", () => {
+    const doors = judged.filter(({ path }) => /^src\/.+\/index\.ts$/.test(path));
+    expect(doors.filter(({ text }) => !text.startsWith("/**\n")).map(({ path }) => path)).toEqual([]);
+  });
+
   test("imports only packages that are installed with it, or that it names as optional peers", () => {
     const { dependencies, peerDependencies, peerDependenciesMeta } = readManifest();
     for (const name of Object.keys(PACKAGES)) {

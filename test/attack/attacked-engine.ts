@@ -8,7 +8,7 @@ import { ANA, BOB, type EngineFixture, MANAGER, openEngineFixture } from "./supp
 /** What an attack came to. `dropped`: nobody could be told, because the answer named no call. */
 export type Verdict = ErrorCode | "dropped" | "accepted" | `threw ${string}`;
 
-/** A finance desk in the middle of its day: questions open and closed, of every kind an attacker might want. */
+/** An engine with open and closed questions of every kind that an attacker might want. */
 export interface AttackedEngine {
   readonly fixture: EngineFixture;
   /** Ana's, open, hers to decide. */

@@ -70,7 +70,7 @@ export function pauseNow(open: readonly ConfirmationWithCall[]): Pause | undefin
   return { ...pause, nested: { subagentName, taskId, contextId } };
 }
 
-// The ids are ours in both lists: they are what is answered here, and whoever reads only one of them answers the same.
+// The ids are ours in both lists: they are what is answered here, and a client that reads only one of them answers the same.
 function toPayload(pause: Pause): JsonObject {
   if (pause.kind === "questions") return encodeAskUserRequest(pause.asked);
   const { asks, nested } = pause;

@@ -93,7 +93,7 @@ export class RunHistory {
     return [dataPart({ id, name, response: { ...response, ...rejection } }, typed("function_response"))];
   }
 
-  // The history shows every decision as if it came over A2A, whoever decided and by whatever way.
+  // The history shows every decision as if it came over A2A, even if it did not.
   #closing(eventId: string, closing: ConfirmationClosing): Message {
     const { place, optedIn } = this.#form;
     const { id, closedBy, confirmed, reason } = closing;

@@ -40,7 +40,7 @@ export interface GatedTools<Tools extends ToolSet> {
   };
   /**
    * Records the approval responses in the last message as decisions of this person. The messages alone decide nothing:
-   * call this only with whoever your server has authenticated.
+   * call this only with a person whom your server has authenticated.
    */
   record(messages: readonly ModelMessage[], acting: Acting): Promise<readonly ButtonResult[]>;
   /**

@@ -56,7 +56,7 @@ export interface ClaudeGate {
   turn(text?: string): ClaudeTurn;
   /** Whether a run that has paused at this tool use can go on. */
   resume(deferred: Pick<DeferredToolUse, "id">): Promise<Resumption>;
-  /** Records a button of your own front end. Call it only with whoever your server has authenticated. */
+  /** Records a button of your own front end. Call it only with a person whom your server has authenticated. */
   record(button: PressedButton, acting: Acting): Promise<ButtonResult>;
   /** Withdraws every call of the conversation that has not started: the user moved on. Returns how many. */
   cancel(reason: string): Promise<number>;

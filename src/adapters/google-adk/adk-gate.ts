@@ -51,7 +51,7 @@ export interface AdkGate {
   tools<Tool extends AdkTool>(tools: readonly Tool[], rules?: Rules): Tool[];
   /**
    * Records the confirmations in a message of an ADK front end as decisions of this person. The message alone decides
-   * nothing: call this only with whoever your server has authenticated. Those that cannot be read decide nothing, and
+   * nothing: call this only with a person whom your server has authenticated. Those that cannot be read decide nothing, and
    * their refusals (`malformed-decision`) come last.
    */
   record(session: AdkSession, message: AdkContent, acting: Acting): Promise<readonly ButtonResult[]>;

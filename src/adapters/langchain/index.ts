@@ -1,3 +1,8 @@
+/**
+ * The gate for LangChain and LangGraph. Decided here: how a tool is wrapped; how an interrupt asks, and with what the graph
+ * resumes. The rest is the same for all adapters (`thread-gate.ts`).
+ */
+
 export type { ButtonResult } from "../thread-gate.ts";
 export type { GivenRule, ToolRule } from "../tool-rule.ts";
 export {

@@ -65,7 +65,7 @@ export interface LangChainGate {
   /**
    * Records what a front end sent as decisions of this person. `sent` has the answers by the id of the question that was
    * shown, `countersign.confirmation` in the interrupt's value: an answer decides no other question. Call it only with
-   * whoever your server has authenticated, and then resume with `resume`.
+   * a person whom your server has authenticated, and then resume with `resume`.
    */
   record(config: RunnableConfig, sent: unknown, acting: Acting): Promise<readonly ButtonResult[]>;
   /** The command to invoke the graph with, once every question is answered. */

@@ -59,7 +59,7 @@ export interface MastraGate {
     tools: Tools,
     rules?: { readonly [name in keyof Tools]?: GivenRule<InputOf<Tools[name]>> },
   ): Tools;
-  /** Records answers as decisions of this person. Call it only with whoever your server has authenticated. */
+  /** Records answers as decisions of this person. Call it only with a person whom your server has authenticated. */
   record(run: MastraRun, answers: readonly AnsweredCall[], acting: Acting): Promise<readonly ButtonResult[]>;
   /** What to resume a suspended run with, once every question is answered. */
   resume(run: MastraRun): Promise<Resumption>;

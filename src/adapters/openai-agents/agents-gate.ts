@@ -58,7 +58,7 @@ export interface AgentsGate<Context> {
     options: ToolOptions<Parameters, Context>,
     rule?: GivenRule<ToolExecuteArgument<Parameters>>,
   ): FunctionTool<Context, Parameters>;
-  /** Records answers as decisions of this person. Call it only with whoever your server has authenticated. */
+  /** Records answers as decisions of this person. Call it only with a person whom your server has authenticated. */
   record(
     state: State<Context>,
     answers: readonly AnsweredItem[],

@@ -103,7 +103,7 @@ function written(value: JsonValue, most: number): string {
 
 const LOGGED_IN = "The link only shows it. You decide there, after you have logged in.";
 const WHOEVER =
-  "Whoever has that link can decide in your name, once, without a login. Do not forward this mail.";
+  "Anyone who has that link can decide in your name, once, without a login. Do not forward this mail.";
 
 function closingOf(about: Notice["about"], { link, decision }: MailLinks): readonly string[] {
   const isOpen = "id" in about && about.status === "requested";

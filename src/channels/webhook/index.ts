@@ -1,3 +1,8 @@
+/**
+ * Webhooks. Decided here: what a message says, and which answers of a receiver count as a person's decision. Signing and
+ * posting are in `webhooks`.
+ */
+
 export {
   newWebhookSecret,
   parseWebhookSecret,

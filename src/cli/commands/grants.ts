@@ -10,11 +10,11 @@ const PAGE = 200;
 export const grantsList: Command = {
   usage: "",
   about:
-    "Lists the grants that are not over: which agent may call which tool, in which sessions, how often and until when, what " +
-    "is used, and who gave it.",
+    "Lists the active grants: which agent may call which tool, in which sessions, how often and until when, how " +
+    "much is used, and who gave it.",
   flags: LEDGER_FLAG,
   examples: [
-    { line: "grants list", says: "all grants that are not over" },
+    { line: "grants list", says: "all active grants" },
     { line: "grants list --json", says: "the same, as JSON" },
   ],
   run(invocation) {

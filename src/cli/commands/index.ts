@@ -1,3 +1,7 @@
+/**
+ * The commands of `countersign`, one file each. Decided here: their names, their order in the help, and one line about each.
+ */
+
 import type { CommandEntry } from "../command.ts";
 
 /** Every command, in the order in which the help lists them. The file of a command is loaded only when it is used. */
@@ -84,7 +88,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "stats",
-    summary: "print how long decisions took, rates, and what could be a rule",
+    summary: "print decision times, approval rates and suggested rules",
     load: () => import("./stats.ts").then(({ stats }) => stats),
   },
   {
@@ -99,7 +103,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "delegations revoke",
-    summary: "revoke a delegation; votes given by it do not count any more",
+    summary: "revoke a delegation; votes given through it no longer count",
     load: () => import("./access/delegations.ts").then(({ delegationsRevoke }) => delegationsRevoke),
   },
   {
@@ -144,7 +148,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "deliveries told",
-    summary: "show who was told of a confirmation, by which channel",
+    summary: "show who was notified about a confirmation, and on which channel",
     load: () => import("./channels/deliveries.ts").then(({ deliveriesTold }) => deliveriesTold),
   },
   {
@@ -269,7 +273,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "tenants erase",
-    summary: "remove a suspended tenant's ledger for ever",
+    summary: "delete a suspended tenant's ledger permanently",
     load: () => import("./tenants/tenants.ts").then(({ tenantsErase }) => tenantsErase),
   },
   {

@@ -58,7 +58,7 @@ export async function suspendTenant(subject: Subject): Promise<TenantRecord> {
   return move(subject, ["suspending"], "suspended", moved.version);
 }
 
-/** Also for one that is active: whoever doubts what its ledger says can order it again. */
+/** Also for one that is active: an operator who doubts what its ledger says can order it again. */
 export async function resumeTenant(subject: Subject): Promise<TenantRecord> {
   await checkNewest(subject);
   const moved = await move(subject, ["suspended", "suspending", "active"], "resuming");

@@ -79,7 +79,7 @@ function refuseLinks(auth: string | undefined): void {
 
 /**
  * What the environment says counts for every tenant, but not its secret, which is the registry's, nor what signs webhooks and
- * the answers of their receivers: whoever receives those of one tenant could sign as another. What a tenant's own file
+ * the answers of their receivers: a receiver of one tenant's could sign as another. What a tenant's own file
  * says comes first. A tenant whose file is missing is not served: it might lack its policy.
  */
 function tenantEnvironment(

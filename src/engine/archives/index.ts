@@ -1,8 +1,7 @@
 /**
  * Archives: the journal of finished sessions as lines of files, and the check of such files without their ledger. Decided
- * here: what a file contains and how it is sealed; which file follows which; what is a fault of a file or of a series, and
- * what cannot be found. Reading and writing files is left to others, and so is when something is archived: see
- * `retention`.
+ * here: what a file contains and how it is sealed; which file follows which; which faults of a file or a series a check finds, and
+ * which it cannot find. Files are read and written elsewhere; when something is archived is decided in `retention`.
  */
 
 export { besideLedger, faultOfSession } from "./beside-ledger.ts";

@@ -39,7 +39,7 @@ export class CallerCalls {
   }
 
   /**
-   * Asks for a call as `propose` does, and runs it here if it may start: once, whoever else tries. If it runs elsewhere,
+   * Asks for a call as `propose` does, and runs it here if it may start: once, even if others try too. If it runs elsewhere,
    * waits for its end. If the tool has changed since people were asked, they are asked again.
    */
   async run(request: CallRequest, body: CallerBody, wait: WaitOptions = {}): Promise<CallerOutcome> {

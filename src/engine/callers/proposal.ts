@@ -10,7 +10,7 @@ export interface Proposal {
   readonly key: string;
   /** Refused with `unknown-call` unless the key was used before: nobody is asked now. */
   readonly onlyRepeat?: true;
-  /** Refused with `key-reused` if the key's call is for another user: whoever approved it approved it for that one. */
+  /** Refused with `key-reused` if the key's call is for another user: it was approved for that one. */
   readonly sameUser?: true;
   readonly app: string;
   /** Default: the app. */
@@ -39,7 +39,7 @@ export interface Proposal {
   readonly hint?: string;
   /** Said after the question, also if a policy words that. */
   readonly note?: string;
-  /** Default: whoever a policy requires; else the requester, and if that is an agent, any other logged-in user. */
+  /** Default: the people whom a policy requires; else the requester, and if that is an agent, any other logged-in user. */
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
   readonly amendable?: true | readonly string[];

@@ -19,7 +19,7 @@ function ticket(seen: (value: JsonValue | undefined) => void = () => {}): UsedUp
   };
 }
 
-async function desk() {
+async function openQuestion() {
   const fixture = await openEngineFixture();
   const { engine } = fixture;
   const requirements = [{ from: { users: ["ana", "bob"] }, count: 2 }];
@@ -38,7 +38,7 @@ async function desk() {
 }
 
 test("a decision uses it up, and what was used decides nothing more", async () => {
-  const { decide, votes, value } = await desk();
+  const { decide, votes, value } = await openQuestion();
   expect(await decide(true)).toMatchObject({ ok: true });
   expect([await votes(), await value()]).toEqual([1, "used"]);
   expect(await decide(false)).toMatchObject({ ok: false, code: "forbidden" });
@@ -47,7 +47,7 @@ test("a decision uses it up, and what was used decides nothing more", async () =
 });
 
 test("a decision that is refused, or that repeats a stored one, uses up nothing", async () => {
-  const { engine, id, decide, value, votes } = await desk();
+  const { engine, id, decide, value, votes } = await openQuestion();
   expect(await decide(true, ticket(), person("eva"))).toMatchObject({ code: "not-an-approver" });
   await engine.approve(id, { by: ANA });
   expect(await decide(true)).toMatchObject({ ok: true, repeated: true });
@@ -55,7 +55,7 @@ test("a decision that is refused, or that repeats a stored one, uses up nothing"
 });
 
 test("a commit that fails leaves both as they were, and the next one does both", async () => {
-  const { engine, decide, value, votes } = await desk();
+  const { engine, decide, value, votes } = await openQuestion();
   vi.spyOn(engine.ledger, "commit").mockRejectedValueOnce(new Error("The disk is full."));
   await expect(decide(true)).rejects.toThrow("full");
   expect([await value(), await votes()]).toEqual(["new", 0]);
@@ -64,7 +64,7 @@ test("a commit that fails leaves both as they were, and the next one does both",
 });
 
 test("what somebody else uses between reading and committing is not used a second time", async () => {
-  const { items, decide, value, votes } = await desk();
+  const { items, decide, value, votes } = await openQuestion();
   let stolen: Promise<boolean> | undefined;
   const uses = ticket(() => {
     stolen ??= items.put({ ...KEY, value: "used" }, 1);
@@ -75,7 +75,7 @@ test("what somebody else uses between reading and committing is not used a secon
 });
 
 test("what changed in between and is still good is used as it is now", async () => {
-  const { items, decide, value, votes } = await desk();
+  const { items, decide, value, votes } = await openQuestion();
   let renewed: Promise<boolean> | undefined;
   const uses = ticket(() => {
     renewed ??= items.put({ ...KEY, value: "new" }, 1);

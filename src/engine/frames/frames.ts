@@ -161,7 +161,7 @@ async function writeSuccessor(
   return owner === undefined ? undefined : next;
 }
 
-/** Claims new frames for this process; undefined if they must be left to whoever may step them later. */
+/** Claims new frames for this process; undefined if a process that may step them later must take them. */
 async function ownerOfNew(
   parts: EngineParts,
   draft: Draft,

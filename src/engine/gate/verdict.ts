@@ -42,7 +42,7 @@ export interface Ruling {
   readonly askedBy?: readonly string[];
   /** A link in a mail may decide without a login. */
   readonly byMail?: true;
-  /** The channels that are told of the question; undefined if all are. */
+  /** The channels that get the question; undefined if all do. */
   readonly notify?: readonly string[];
   /** Which rules of which policies applied, for the record. */
   readonly policy?: readonly PolicyNote[];

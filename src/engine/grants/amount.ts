@@ -8,7 +8,7 @@ export interface Amount {
 const MOST_DIGITS = 15;
 
 /**
- * The amount that a JSON value is. A number counts as the shortest decimal that stands for it, which is what people are
+ * The amount that a JSON value is. A number counts as its shortest decimal form, which is what people are
  * shown. Everything else is undefined: no number, negative, minus zero, not finite, written with an exponent, or with
  * more digits than a number holds exactly.
  */

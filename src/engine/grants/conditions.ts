@@ -13,7 +13,7 @@ export function unmetBy(
     return "the policy here cannot judge its conditions";
   // What the function gets is not what is stored here.
   if (unparsed) return "the arguments that would run are not known before the call";
-  // Without secrets: whoever may write conditions could else find them out by trying.
+  // Without secrets: a person who writes conditions could otherwise find them out by trying.
   const shown = redact(args, secrets);
   for (const text of where) {
     try {

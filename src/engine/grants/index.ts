@@ -3,7 +3,7 @@
  * grant may go (never further than every rule that asks allows); whether one lets this call run, and what it has left;
  * how amounts are added up, exactly; what is signed; who may revoke one. A grant is minted, used and revoked in the
  * document of its session, or in an item of its own if it is across sessions: either way a use and the start of its call
- * are one commit. Whatever is unclear: a person is asked.
+ * are one commit. If anything is unclear, a person is asked.
  */
 
 export { unmetBy } from "./conditions.ts";

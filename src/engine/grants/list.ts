@@ -31,7 +31,7 @@ export interface Grant {
 }
 
 /**
- * May this principal see and revoke the grant? Those who may decide such a call may, administrators, and whoever is at
+ * May this principal see and revoke the grant? Those who may decide such a call may, administrators, and those who are at
  * this machine. Never an agent.
  */
 export function mayRevoke(grant: GrantRecord, principal: Principal, counting: Counting): boolean {

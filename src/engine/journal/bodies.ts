@@ -66,7 +66,7 @@ export interface QuestionAsked extends AboutQuestion {
   readonly grants?: GrantLimits;
   /** A link in a mail may decide it without a login. */
   readonly byMail?: true;
-  /** The channels that are told of it; all if absent. */
+  /** The channels that get it; all if absent. */
   readonly notify?: readonly string[];
 }
 

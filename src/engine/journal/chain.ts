@@ -17,7 +17,7 @@ export const CHAIN_START = "";
 // A JSON array is injective: no two different lines have the same text.
 /**
  * The hash that ties a line of the log to the one before it in its session, and to the newest checkpoint that its writer
- * knew, 0 for none: a line that is left tells that the checkpoint was there. Its number stands before the hash itself.
+ * knew, 0 for none: a line that is left tells that the checkpoint was there. Its number is written before the hash itself.
  */
 export function rowHash(
   hasher: ChainHasher,
@@ -40,7 +40,7 @@ export function sealedBefore(rowHashText: string): number | undefined {
 
 /**
  * The hash that ties a checkpoint to the one before it. Where checkpoints went with a server that was replaced, it says
- * up to which number its lines name such: that number stands before the hash itself.
+ * up to which number its lines name such: that number is written before the hash itself.
  */
 export function checkpointHash(
   hasher: ChainHasher,

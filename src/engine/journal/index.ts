@@ -1,8 +1,8 @@
 /**
  * What happened, in the order of commits: the records, their hash chain, and who reads them.
- * A record is written in the same commit as the change that it tells of.
+ * A record is written in the same commit as the change that it describes.
  * Decided here: which kinds of records there are and what each says; how records are hashed into a chain; how readers
- * page through the journal and go on after a gap; what an outbox entry is; what is shown of an undelivered message.
+ * page through the journal and continue after a gap; what an outbox entry is; what is shown of an undelivered message.
  * Nothing here changes the state of a call.
  */
 

@@ -12,7 +12,7 @@ import type { BodyOf } from "./bodies.ts";
 /** How many records fit into one line of the log: their positions are numbered within it. */
 const PER_ROW = 4_096;
 
-/** In a body it stands for the key of its session. JSON has this character only escaped, so no text has it by itself. */
+/** In a body it replaces the key of its session. JSON has this character only escaped, so no text has it by itself. */
 const OWN_KEY = "\u0001";
 /** As long as the keys are that the engine makes. */
 const LONG_KEY = 26;

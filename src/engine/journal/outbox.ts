@@ -33,7 +33,7 @@ export interface EndedDelivery {
 }
 
 /**
- * What channels have to tell, at least once each, whoever dies meanwhile. It is filled from the journal after the
+ * What channels have to send, at least once each, even if processes die. It is filled from the journal after the
  * commit, by compare-and-set, so that no decision writes to it and several processes can share the work. Times are
  * the ledger's.
  */

@@ -348,7 +348,7 @@ export function isJournalKind(kind: string): kind is JournalKind {
 /**
  * The one way to read what a record says. Members that are not known are left alone; where one is missing or of another
  * type the whole record is unreadable, and so is a kind that is not known: a newer version may have written it, or
- * somebody was at the database. Whoever reads it must say what follows then.
+ * somebody was at the database. Its reader must decide what follows then.
  */
 export function parseEntry({ kind, body }: Pick<JournalRecord, "kind" | "body">): ParsedEntry {
   if (!isJournalKind(kind)) return { state: "unreadable", why: `unknown kind "${kind}"` };

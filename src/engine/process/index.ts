@@ -2,7 +2,7 @@
  * One process and its ledger: lease, worker, recovery, and how to repair after the ledger lost data. Decided here: when
  * this process may claim (its lease is valid and the ledger's history is confirmed); which work of dead processes is
  * taken over, and which becomes `unknown`; what this process does when the ledger lost commits that it had
- * acknowledged; and what people are told about that (notices).
+ * acknowledged; and how people are notified about that (notices).
  */
 
 export { AcknowledgedCommits } from "./acknowledged-commits.ts";

@@ -93,16 +93,16 @@ test("votes from before the restore do not count: nobody has approved what may h
   );
   const judge = () =>
     [{ outcome: "confirm", reason: "payments", requirements: [{ from: approvers, count: 2 }] }] as const;
-  const desk = new Engine({ ledger, clock, policy: judge });
-  const pay = hostIn(desk);
+  const server = new Engine({ ledger, clock, policy: judge });
+  const pay = hostIn(server);
   await pay({}, { key: "k", by: ana });
   const [open] = (await ledger.confirmations({ state: "open" })).items;
   const [bob, carl] = people;
   if (open === undefined || bob === undefined || carl === undefined) throw new Error("Nobody votes.");
   const { id } = open.confirmation;
-  expect(await tryApprove(desk, id, { by: bob })).toMatchObject({ ok: true });
-  await desk.markRestored(operator);
-  expect(await tryApprove(desk, id, { by: carl, version: 2 })).toMatchObject({ ok: true });
+  expect(await tryApprove(server, id, { by: bob })).toMatchObject({ ok: true });
+  await server.markRestored(operator);
+  expect(await tryApprove(server, id, { by: carl, version: 2 })).toMatchObject({ ok: true });
   expect((await ledger.load({ confirmation: id }))?.confirmation).toMatchObject({
     status: "requested",
     votes: [{ person: "carl" }],
@@ -111,7 +111,7 @@ test("votes from before the restore do not count: nobody has approved what may h
   expect(records.find(({ kind }) => kind === "confirmation-restored")).toMatchObject({
     body: { ended: ["bob"] },
   });
-  const last = await tryApprove(desk, id, { by: bob, version: 2 });
+  const last = await tryApprove(server, id, { by: bob, version: 2 });
   if (!last.ok) throw new Error(last.message);
   expect(await last.finished).toMatchObject({ status: "succeeded" });
 });

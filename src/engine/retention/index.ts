@@ -1,7 +1,7 @@
 /**
  * Retention: what is erased because of its age. Decided here: which sessions are past their age by the rules and the
- * ledger's clock, in which order and how fast they go, and that one process at a time does it and the next one goes on
- * where it ended. What a rule says is decided by whoever reads it; what an erasure removes, in `sessions`; what a legal
+ * ledger's clock, in which order and how fast they are erased, and that one process at a time does it and the next one
+ * continues where it ended. What a rule says is decided by its reader (`src/retention`); what an erasure removes, in `sessions`; what a legal
  * hold keeps, in `holds`.
  */
 

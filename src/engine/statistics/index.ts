@@ -1,8 +1,8 @@
 /**
- * Numbers about questions and decisions: how many, how long they took, what waits, and what could be a rule.
+ * Numbers about questions and decisions: how many, how long they took, what waits, and which rules could be added.
  * The journal is counted into one item per day, after the fact, so that a commit pays nothing for it and reading stays
  * the same however long the journal is. Decided here: what is counted under which day, tool and approver; how a record
- * is counted once, whoever counts and whenever a process dies; whose numbers somebody may see; and which tools
+ * is counted once, with any number of processes and crashes; whose numbers somebody may see; and which tools
  * are proposed for a rule. Nothing here changes a call or applies a rule.
  */
 

@@ -1,4 +1,6 @@
-/** What commands need of tokens and logins: a door of its own, because the server's loads all its routes. */
+/**
+ * What commands need of tokens and logins. It is separate from `http`, whose index loads all routes of the server.
+ */
 
 export { isScope, SCOPES, type Scope } from "../scopes.ts";
 export { type Login, Logins } from "./logins.ts";

@@ -80,7 +80,7 @@ export const proposalBodySchema: z.ZodType<ProposalBody> = z
       .optional()
       .openapi({
         description:
-          "Default: whoever a policy requires; else the requester, and if that is an agent, any other logged-in user.",
+          "Default: the people whom a policy requires; else the requester, and if that is an agent, any other logged-in user.",
       }),
     deadline: z.iso.datetime({ offset: true }).optional().openapi({
       description: "After this time it can no longer be approved. ISO 8601.",

@@ -3,7 +3,7 @@
  * Decided here: which messages of a client are well formed, how large one may be, and which methods take which parameters;
  * which code a failure has on the wire;
  * and that a gated tool is not offered as a task.
- * Nothing here knows of approvals.
+ * Nothing here knows about approvals.
  */
 
 export {

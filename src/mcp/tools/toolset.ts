@@ -101,7 +101,7 @@ export class McpToolset implements Toolset {
       return this.#listing.tools;
     const listing = { tools: this.#list(), at: now };
     this.#listing = listing;
-    // What failed is tried again by whoever asks next.
+    // What failed is tried again at the next request.
     listing.tools.catch(() => {
       if (this.#listing === listing) this.#listing = undefined;
     });

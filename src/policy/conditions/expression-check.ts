@@ -35,7 +35,7 @@ interface Scope extends CheckOptions {
 
 /** How strict the check is. */
 export interface CheckOptions {
-  /** Without loops and patterns: for conditions that are not written by whoever runs the server. */
+  /** Without loops and patterns: for conditions that are not written by the operator of the server. */
   readonly plain: boolean;
 }
 

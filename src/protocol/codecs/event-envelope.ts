@@ -18,7 +18,7 @@ export function toWireEvent(stored: StoredEvent, wire: WireParts): Event {
   const message = withParts(content, wire.parts);
   return {
     ...envelope,
-    // Whoever closed a question (a person, a deadline), clients expect its answer from the user.
+    // Clients expect the answer from the user, even if a deadline closed the question.
     author: closings.length > 0 && asks.length === 0 ? "user" : stored.author,
     ...(imported && { customMetadata: importedMetadata(stored["customMetadata"], imported) }),
     ...(message && { content: message }),

@@ -10,7 +10,7 @@ export interface AnyAgent {
   readonly kind: FrameKind;
   readonly name: string;
   readonly description: string;
-  /** Messages to begin with, for whoever does not know what to ask. */
+  /** Messages to start with, for people who do not know what to ask. */
   readonly examplePrompts?: readonly string[];
   readonly subAgents: readonly AnyAgent[];
   readonly hooks: Hooks;

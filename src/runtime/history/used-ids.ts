@@ -4,7 +4,7 @@ export const LONGEST_CALL_ID = 128;
 /** The ids that the calls and answers of a session have used. */
 export class UsedIds {
   readonly #ids = new Set<string>();
-  /** What stands before a colon in one of them. */
+  /** The part before a colon in one of them. */
   readonly #beginnings = new Set<string>();
 
   add(id: string): void {

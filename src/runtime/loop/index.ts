@@ -1,6 +1,6 @@
 /**
  * Steps: what an agent does next, until something waits. Decided here: one step of a model's agent, of a composite
- * agent, of a remote agent; how a step fails; the limits of one run; and how steps are told to stop. Each step begins
+ * agent, of a remote agent; how a step fails; the limits of one run; and how steps are stopped. Each step begins
  * from the ledger and ends in a commit.
  */
 

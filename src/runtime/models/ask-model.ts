@@ -107,7 +107,7 @@ async function lastInTime(question: ModelQuestion, model: Model): Promise<ModelC
   }
 }
 
-/** The pieces of one answer, for whoever watches. */
+/** The pieces of one answer, for those who watch the run. */
 class Pieces {
   readonly #question: ModelQuestion;
   readonly #late: AbortController;

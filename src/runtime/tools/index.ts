@@ -1,7 +1,7 @@
 /**
  * What a model may call: tools, toolsets, and the context that they get. Decided here: how a function becomes a tool,
  * and its schema (zod 3 and 4, Standard Schema, JSON Schema); whether a tool asks for confirmation; what it declares
- * secret or repeatable; and what state a tool can read and write. A tool knows nothing of the loop that calls it.
+ * secret or repeatable; and what state a tool can read and write. A tool knows nothing about the loop that calls it.
  */
 
 export { AgentTool, type AgentToolOptions, agentTool, isAgentTool } from "./agent-tool.ts";

@@ -78,7 +78,7 @@ export class MemoryStore implements Store {
     if ("key" in which) return this.#loaded(this.#documents.byKey(which.key));
     const { name } = which;
     const renamed = this.#someAreRenamed ? this.#documents.byName(this.#erased(name)) : undefined;
-    // Asked last: whoever finds nothing is about to make one of this name.
+    // Asked last: a caller that finds nothing is about to create one with this name.
     return this.#loaded(this.#documents.byName(name) ?? renamed);
   }
 

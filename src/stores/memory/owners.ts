@@ -6,7 +6,7 @@ interface Lease extends Owner {
   fenced: boolean;
 }
 
-// A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
+// A fenced owner that came back must still be refused, and a person who settles an unknown call is shown who held it.
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 
 /** Who may write on behalf of a process, and until when. */

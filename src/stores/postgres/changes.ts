@@ -5,10 +5,10 @@ import { probeListening } from "./listen-probe.ts";
 
 // As the schema is called: what changes in one ledger wakes nobody who listens to another of the same database.
 const LISTEN = "listen countersign";
-// Not synced: who is told of nothing after a crash has to look anyway.
+// Not synced: after a crash, processes have to look for changes anyway.
 const NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify('countersign', $1)";
 
-// At most so often is another process told; what changes meanwhile is told with the next.
+// At most this often are other processes notified; later changes go with the next notification.
 const BREATH_MS = 10;
 // The floor: what nobody told us of, because they died before they could, is looked for so often.
 const POLL_MS = 2_000;
@@ -39,7 +39,7 @@ export class Changes {
   #toTell = false;
   #stop: AbortController | undefined;
 
-  /** `listening`: the same database, where notifications arrive although a pooler stands before the other. */
+  /** `listening`: the same database, where notifications arrive even if the other has a pooler in front of it. */
   constructor(database: Database, listening: Database = database) {
     this.#database = database;
     this.#listening = listening;
@@ -56,7 +56,7 @@ export class Changes {
     };
   }
 
-  /** This handle has changed something: its own listeners are told soon, and those of other processes too. */
+  /** This handle has changed something: its own listeners are notified soon, and those of other processes too. */
   announce(): void {
     this.#tellListeners();
     this.#toTell = true;

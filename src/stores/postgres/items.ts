@@ -33,7 +33,7 @@ export async function listItems(
 }
 
 export async function dropExpiredItems(database: Database): Promise<void> {
-  // Each in a transaction of its own: nobody waits long, and a statement that takes too long is given up.
+  // Each in its own transaction: nobody waits long, and a statement that takes too long is cancelled.
   while ((await database.run(DROP_EXPIRED)) === AT_ONCE);
 }
 

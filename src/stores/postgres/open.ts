@@ -50,7 +50,7 @@ export async function openPostgresLedger(
   });
 }
 
-/** What such a ledger stands on. */
+/** What such a ledger needs. */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const { url, durability } = options;
   if (durability !== undefined && durability !== "full") {

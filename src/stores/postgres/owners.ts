@@ -13,7 +13,7 @@ const BEAT =
 const HISTORY = "select id, claims_in from countersign.see_history($1)";
 const RETIRE = `update countersign.owners set fenced = 1, lease_until = least(lease_until, ${NOW}) where id = $1`;
 const OWNER = `select ${OWNER_COLUMNS}, ${NOW} from countersign.owners where id = $1`;
-// On a server that was promoted just now, whoever lives has a lease's time to say so.
+// On a server that was just promoted, a process that is alive has the length of a lease to renew its own.
 const FENCE =
   `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW} ` +
   `and not (select countersign.is_barred(${NOW}))`;
@@ -22,7 +22,7 @@ const REBASE =
   "update countersign.owners o set lease_until = now_ms + o.lease_until - o.last_beat_at, last_beat_at = now_ms " +
   `from ${NOW} clock (now_ms) where o.fenced = 0 and o.last_beat_at > now_ms`;
 
-// A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
+// A fenced owner that came back must still be refused, and a person who settles an unknown call is shown who held it.
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 const DROP_OWNERS = `
   delete from countersign.owners o where lease_until <= ${NOW} - ${KEPT_MS}

@@ -210,7 +210,7 @@ export class PostgresStore implements Store {
     return this.#changes.listen(listener);
   }
 
-  /** When this resolves, the other processes have been told of all commits of this handle. */
+  /** When this resolves, the other processes have been notified of all commits of this handle. */
   async close(): Promise<void> {
     await this.#changes.close();
     await Promise.all([this.#database.close(), this.#listening?.close(), this.standbys?.close()]);

@@ -22,7 +22,7 @@ const LOST =
   "order by value, sort, id limit ?";
 const FIRST = ["", Number.MIN_SAFE_INTEGER, ""] as const;
 
-// A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
+// A fenced owner that came back must still be refused, and a person who settles an unknown call is shown who held it.
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 const DROP_IDLE =
   "delete from owners where lease_until <= ? " +

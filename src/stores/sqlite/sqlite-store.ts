@@ -231,7 +231,7 @@ export class SqliteStore implements Store {
     this.#changes.close();
   }
 
-  // Soon, not at once: whoever erases one session may be about to erase thousands.
+  // Soon, not at once: after one session, thousands more may be erased.
   #truncateSoon(): void {
     this.#truncation ??= setTimeout(() => {
       this.#truncation = undefined;

@@ -8,14 +8,14 @@ const resources = useResources();
 test("a decision taken on a server that does not host the app resumes the run on the one that does", async () => {
   const ledger = `sqlite:${await resources.folder()}/ledger.db`;
   const bank = await startApprovalsServer(resources, { ledger });
-  const desk = await startApprovalsServer(resources, { ledger, name: "desk" });
+  const approving = await startApprovalsServer(resources, { ledger, name: "approving" });
   const worker = bank.engine.work();
   resources.add(() => worker.stop());
   const [asked] = await bank.say("ana", "pay 5", "s-1");
   const path = `/v1/confirmations/${asked?.id}/decision?wait=60`;
-  const { status, json } = await desk.ask("ana", "POST", path, { confirmed: true });
+  const { status, json } = await approving.ask("ana", "POST", path, { confirmed: true });
   expect([status, json["status"]]).toEqual([200, "succeeded"]);
-  expect([bank.done, desk.done]).toEqual([[{ tool: "pay", args: { amount: 5 } }], []]);
+  expect([bank.done, approving.done]).toEqual([[{ tool: "pay", args: { amount: 5 } }], []]);
   const session = await bank.runner.sessionService.getSession({ userId: "ana", sessionId: "s-1" });
   await partsOf(bank.engine).executions.settledIn(asked?.invocation ?? "");
   expect(session?.events.length).toBeGreaterThan(2);
@@ -24,7 +24,7 @@ test("a decision taken on a server that does not host the app resumes the run on
 test("of decisions that reach two servers at once, one wins and every caller gets the same answer", async () => {
   const ledger = `sqlite:${await resources.folder()}/ledger.db`;
   const one = await startApprovalsServer(resources, { ledger });
-  const two = await startApprovalsServer(resources, { ledger, name: "desk" });
+  const two = await startApprovalsServer(resources, { ledger, name: "approving" });
   const [asked] = await one.say("ana", "transfer 5");
   const path = `/v1/confirmations/${asked?.id}/decision`;
   const answers = await Promise.all(

@@ -28,7 +28,7 @@ export interface CallingServerOptions extends Partial<Omit<RemoteAgentOptions, "
   readonly idle?: boolean;
 }
 
-/** An office whose agent knows a desk elsewhere, served over A2A itself. */
+/** A server with an agent that calls a remote agent; itself served over A2A. */
 export interface CallingServer {
   readonly url: string;
   readonly engine: Engine;

@@ -10,7 +10,7 @@ import { Level } from "./level.ts";
 // processes, either of which may be killed in between. One pair for all: each test has a task of its own.
 const resources = new Resources();
 const SLOW = 120_000;
-let office: Level;
+let caller: Level;
 let server: Level;
 let remoteFile: string;
 let effectsFile: string;
@@ -20,8 +20,8 @@ beforeAll(async () => {
   [remoteFile, effectsFile] = [join(folder, "desk.db"), join(folder, "effects")];
   const common = { effects: effectsFile, port: 0 };
   server = await new Level(resources, { ...common, file: remoteFile }).ready();
-  office = new Level(resources, { ...common, file: join(folder, "office.db"), below: server.url });
-  await office.ready();
+  caller = new Level(resources, { ...common, file: join(folder, "caller.db"), below: server.url });
+  await caller.ready();
 }, SLOW);
 
 afterAll(() => resources.release());
@@ -88,16 +88,16 @@ async function decisionsThere(): Promise<readonly string[]> {
 describe("a pause that is decided where the agent runs", () => {
   test.each([
     ["nobody", true],
-    ["the office", false],
+    ["the caller", false],
     ["the agent", true],
   ] as const)(
     "closes the card here, and the run goes on with what was decided there; killed in between: %s",
     { timeout: SLOW },
     async (victim, confirmed) => {
       const [decided, done] = [await decisionsThere(), await effects()];
-      const task = taskIn(await new Wire(office, { hitl: true }).say("clean up"));
-      const [[ours], [theirs]] = [await cards(office), await cards(server)];
-      if (victim === "the office") await office.kill();
+      const task = taskIn(await new Wire(caller, { hitl: true }).say("clean up"));
+      const [[ours], [theirs]] = [await cards(caller), await cards(server)];
+      if (victim === "the caller") await caller.kill();
       expect((await decide(server, theirs?.id ?? "", confirmed)).status).toBe(200);
       if (victim === "the agent") {
         // A call that is killed while it runs is unknown, and waits for a person.
@@ -107,13 +107,13 @@ describe("a pause that is decided where the agent runs", () => {
         await server.kill();
         await server.again();
       }
-      if (victim === "the office") await office.again();
-      const ended = await over(office, task.id);
+      if (victim === "the caller") await caller.again();
+      const ended = await over(caller, task.id);
       expect([stateOf(ended), /rejected/.test(saidIn(ended))]).toEqual(["completed", !confirmed]);
-      const closed = await card(office, ours?.id ?? "");
+      const closed = await card(caller, ours?.id ?? "");
       expect(closed).toMatchObject({ status: "cancelled", can: { decide: false } });
       expect(closed.withdrawal).toContain("decided or expired at desk");
-      const late = await decide(office, ours?.id ?? "", !confirmed);
+      const late = await decide(caller, ours?.id ?? "", !confirmed);
       expect([late.status, await late.json()]).toMatchObject([
         409,
         { code: "withdrawn", detail: expect.stringContaining("decided or expired at desk") as string },
@@ -127,19 +127,19 @@ describe("a pause that is decided where the agent runs", () => {
 
   test("because nobody decided in its time, closes here too", { timeout: SLOW }, async () => {
     const done = await effects();
-    const task = taskIn(await new Wire(office, { hitl: true }).say("clean up soon"));
-    const ended = await over(office, task.id);
+    const task = taskIn(await new Wire(caller, { hitl: true }).say("clean up soon"));
+    const ended = await over(caller, task.id);
     expect([stateOf(ended), saidIn(ended).includes("expired")]).toEqual(["completed", true]);
-    expect([await cards(office), await effects()]).toEqual([[], done]);
+    expect([await cards(caller), await effects()]).toEqual([[], done]);
   });
 });
 
 test("a card says what came of its approval once the agent has answered", { timeout: SLOW }, async () => {
-  const task = taskIn(await new Wire(office, { hitl: true }).say("clean up"));
-  const [ours] = await cards(office);
-  expect((await decide(office, ours?.id ?? "", true)).status).toBe(200);
-  await over(office, task.id);
-  const { result } = await card(office, ours?.id ?? "");
+  const task = taskIn(await new Wire(caller, { hitl: true }).say("clean up"));
+  const [ours] = await cards(caller);
+  expect((await decide(caller, ours?.id ?? "", true)).status).toBe(200);
+  await over(caller, task.id);
+  const { result } = await card(caller, ours?.id ?? "");
   expect(result).toMatchObject({ approved: true, note: "handed to desk" });
   expect(JSON.stringify(result)).toContain("deleted");
 });
@@ -149,17 +149,17 @@ test.each(["nobody was away", "it was away, and we were killed before it was bac
   { timeout: SLOW },
   async (how) => {
     const done = await effects();
-    const wire = new Wire(office, { hitl: true });
+    const wire = new Wire(caller, { hitl: true });
     const task = taskIn(await wire.say("clean up"));
     const theirs = await remoteTask();
     const isAway = how !== "nobody was away";
     if (isAway) await server.kill();
     expect(stateOf(taskIn(await wire.call("CancelTask", { id: task.id })))).toBe("canceled");
     if (isAway) {
-      await office.kill();
-      await Promise.all([office.again(), server.again()]);
+      await caller.kill();
+      await Promise.all([caller.again(), server.again()]);
     }
     expect(stateOf(await over(server, theirs))).toBe("canceled");
-    expect([await cards(office), await cards(server), await effects()]).toEqual([[], [], done]);
+    expect([await cards(caller), await cards(server), await effects()]).toEqual([[], [], done]);
   },
 );

@@ -11,8 +11,8 @@ import { withEngine } from "../../wiring.ts";
 export const delegationsAdd: Command = {
   usage: "--from NAME --to NAME --for AGE [--apps A,B] [--tools A,B]",
   about:
-    "--to may then vote wherever a rule names --from. Both are one person: their votes count once, and where the requester " +
-    "may not approve, neither may if one of them asked. Roles are not passed on. What others delegated to --from is not passed on either. On a " +
+    "--to may then vote wherever a rule names --from. Both count as one person: their votes count once, and if one " +
+    "of them asked and requesters may not approve, neither may approve. Roles are not passed on, and neither is what others delegated to --from. On a " +
     "ledger with a login this needs --break-glass; people make their own delegations with POST /v1/delegations.",
   flags: {
     from: { type: "string", value: "NAME", help: "who is away (required)" },
@@ -64,7 +64,9 @@ export const delegationsRevoke: Command = {
   about: "<id> is the id that `delegations list` prints. What has already started is not stopped.",
   words: { names: ["<id>"] },
   flags: { ...BREAK_GLASS_FLAG, ...LEDGER_FLAG },
-  examples: [{ line: "delegations revoke 0199f3c2", says: "binds the next commit on every server" }],
+  examples: [
+    { line: "delegations revoke 0199f3c2", says: "takes effect on every server with the next commit" },
+  ],
   run(invocation) {
     const [id = ""] = invocation.words;
     const { flags, output } = invocation;

@@ -15,7 +15,7 @@ const USUAL_LIFE = "90d";
 export const tokensCreate: Command = {
   usage: "--user NAME [--kind agent] [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
   about:
-    "Whoever holds the token acts as that user on all servers of this ledger, with these roles and scopes: run (talk to " +
+    "Anyone who has the token acts as that user on all servers of this ledger, with these roles and scopes: run (talk to " +
     "agents), read, decide (answer confirmations that the user may decide), propose (ask for calls that the program runs " +
     "itself), act-as (act for other users), metrics (read /metrics), admin (see all users' sessions and the audit journal). Only a hash of the token is stored. Browsers log in with it at /auth/login.",
   flags: {

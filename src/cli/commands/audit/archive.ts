@@ -21,7 +21,9 @@ export const auditArchive: Command = {
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
-  examples: [{ line: "audit archive /var/archive --older-than 90d", says: "writes what is not there yet" }],
+  examples: [
+    { line: "audit archive /var/archive --older-than 90d", says: "writes what is not archived yet" },
+  ],
   run(invocation) {
     const { output, flags, words } = invocation;
     const [folder = ""] = words;

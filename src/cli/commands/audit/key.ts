@@ -6,8 +6,8 @@ import { withEngine } from "../../wiring.ts";
 export const auditKey: Command = {
   usage: "",
   about:
-    "Prints the public key with which everybody can check receipts: `audit verify --receipts FILE --key KEY`. It is made from " +
-    "COUNTERSIGN_SECRET, and says nothing about it. Give it to those who check, in a way that nobody can change.",
+    "Prints the public key with which everybody can check receipts: `audit verify --receipts FILE --key KEY`. It is derived " +
+    "from COUNTERSIGN_SECRET, and does not reveal it. Give it to the people who check, in a way that nobody can tamper with.",
   flags: LEDGER_FLAG,
   examples: [{ line: "audit key", says: "prints only the key" }],
   run(invocation) {

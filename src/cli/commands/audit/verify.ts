@@ -23,10 +23,10 @@ export const auditVerify: Command = {
   usage: "[FILE…] [--ledger] [--head HEAD] [--receipts FILE [--key KEY]]",
   about:
     "Recomputes every chain and every checkpoint, and lists what this check cannot detect. With --head, a value " +
-    "that `audit head` printed earlier and you stored elsewhere, it also detects truncation. With FILEs, which " +
-    "`audit archive` wrote, it checks those, and opens no ledger; with --ledger too, it checks both, and that they agree. " +
-    "With --receipts, a file with receipts that `audit publish` or a server published, it checks them, and that the journal " +
-    "still has what each of them says; with --key too, it opens no ledger, and needs no secret.",
+    "that `audit head` printed earlier and you stored elsewhere, it also detects truncation. With FILEs, it " +
+    "checks files that `audit archive` wrote, without the ledger; add --ledger to check both, and that they agree. With " +
+    "--receipts, it checks a file of published receipts (see `audit publish`), and that the journal still contains what each " +
+    "receipt says; add --key to check the receipts without the ledger and without the secret.",
   words: { names: ["FILE"], optional: true, many: true },
   flags: {
     head: { type: "string", value: "HEAD", help: "a head that `audit head` printed" },

@@ -48,11 +48,11 @@ export const deliveries: Command = {
 export const deliveriesTold: Command = {
   usage: "<id>",
   about:
-    "One line per message: when, by which channel, to whom, and whether it arrived. <id> may be the last four or more " +
-    "characters of an id. Channels that do not tell single people, such as webhooks, are not listed.",
+    "One line per message: when, on which channel, to whom, and whether it arrived. <id> may be the last four or more " +
+    "characters of an id. Channels that do not send to a single person, such as webhooks, are not listed.",
   words: { names: ["<id>"] },
   flags: LEDGER_FLAG,
-  examples: [{ line: "deliveries told k3f9x2ab", says: "who was told of this confirmation" }],
+  examples: [{ line: "deliveries told k3f9x2ab", says: "who was notified about this confirmation" }],
   run(invocation) {
     const { output, flags, words } = invocation;
     const [given = ""] = words;

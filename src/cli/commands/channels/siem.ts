@@ -56,10 +56,10 @@ export const siemRetry: Command = {
 
 export const siemDrop: Command = {
   usage: "<export> <record> | --all",
-  about: "The journal keeps the records; only the list of `siem list` forgets them.",
+  about: "Removes the records from `siem list`. The journal keeps them.",
   words: WORDS,
   flags: { all: { type: "boolean", help: "all records in the list, of all exports" }, ...LEDGER_FLAG },
-  examples: [{ line: "siem drop siem 1042", says: "one record that the address need not have" }],
+  examples: [{ line: "siem drop siem 1042", says: "removes one record from the list" }],
   run: (invocation) =>
     change(invocation, { name: "siem drop", done: "Dropped", member: "dropped", how: dropSetAside }),
 };

@@ -25,7 +25,7 @@ export const exec: Command = {
     "folder and the host. The environment and standard input are inherited, and not shown. No shell interprets the " +
     "arguments. At most once: a call with this --key that has started never runs again. " +
     "Its exit code and the last 3,000 bytes of its output are stored as the call's result. If this process is killed, the " +
-    "call becomes unknown, and a person has to find out. The exit code is the command's; 125 means that it was not run. " +
+    "call becomes unknown, and a person has to find out what happened. The exit code is the command's; 125 means that it was not run. " +
     "A question stays open if this process ends before the decision: run the same command with the same key again.",
   words: { names: ["COMMAND"], many: true },
   flags: {

@@ -12,8 +12,8 @@ import { withEngine } from "../../wiring.ts";
 export const erasePersonCommand: Command = {
   usage: "USER [--others]",
   about:
-    "Erases the sessions of this user, their tokens, logins, subscriptions, settings and state, and replaces their name by a " +
-    "pseudonym in what is left. If the policy file says which ids are one person (`people`), all of them are erased. Sessions in which something waits, runs or is unknown are left and listed; then the exit code " +
+    "Erases the sessions of this user, their tokens, logins, subscriptions, settings and state, and replaces their name with a " +
+    "pseudonym in what remains. If the policy file says which ids are one person (`people`), all of them are erased. Sessions in which something waits, runs or is unknown are left and listed; then the exit code " +
     "is 4. A legal hold on the person refuses this. Who did it and when is journalled, with the pseudonym. You cannot undo this.",
   words: { names: ["USER"] },
   flags: {
@@ -25,7 +25,7 @@ export const erasePersonCommand: Command = {
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
-  examples: [{ line: "erase-person ana", says: "erases what is ana's, and says what is left" }],
+  examples: [{ line: "erase-person ana", says: "erases ana's data, and lists what it could not erase" }],
   run(invocation) {
     const [user = ""] = invocation.words;
     const { flags, output } = invocation;

@@ -36,7 +36,7 @@ export const tenantsCreate: Command = {
     "schema is created in it. With ?schema=countersign_NAME many tenants share one database, each with a schema of its own. A limit of 0 is none. The registry stores the URL, so it must not contain a password.",
   words: NAME,
   flags: {
-    ledger: { type: "string", value: "URL", help: "where its ledger is to be (required)" },
+    ledger: { type: "string", value: "URL", help: "the URL of its ledger (required)" },
     ...LIMIT_FLAGS,
     ...REGISTRY_FLAG,
   },
@@ -55,7 +55,7 @@ export const tenantsCreate: Command = {
 export const tenantsList: Command = {
   usage: "",
   flags: REGISTRY_FLAG,
-  examples: [{ line: "tenants list", says: "those that were erased too" }],
+  examples: [{ line: "tenants list", says: "also shows erased tenants" }],
   run(invocation) {
     const { output, flags } = invocation;
     return withRegistry(invocation, async (registry) => {
@@ -70,7 +70,7 @@ export const tenantsList: Command = {
 
 export const tenantsLimit: Command = {
   usage: "<name> [--pending N] [--sessions N] [--requests-per-minute N] [--bytes N]",
-  about: "Servers apply it at once. 0 takes a limit away.",
+  about: "Servers apply the new limits at once. 0 removes a limit.",
   words: NAME,
   flags: { ...LIMIT_FLAGS, ...REGISTRY_FLAG },
   examples: [{ line: "tenants limit acme --pending 500", says: "at most 500 open questions" }],
@@ -90,7 +90,7 @@ export const tenantsSuspend: Command = {
 
 export const tenantsResume: Command = {
   usage: "<name> [--reason TEXT]",
-  about: "What was approved and had not started then starts. If it was interrupted, run it again.",
+  about: "Calls that were approved but had not started start now. If it was interrupted, run it again.",
   words: NAME,
   flags: { ...REASON_FLAG, ...REGISTRY_FLAG },
   examples: [{ line: "tenants resume acme", says: "it is served again" }],
@@ -104,7 +104,7 @@ export const tenantsExport: Command = {
     "`audit verify`, `audit log` and `show` read it with --db. It is suspended, so nothing starts from it.",
   words: NAME,
   flags: {
-    to: { type: "string", value: "FOLDER", help: "where to (required)" },
+    to: { type: "string", value: "FOLDER", help: "the folder for the file (required)" },
     ...REGISTRY_FLAG,
   },
   examples: [{ line: "tenants export acme --to /backup/acme", says: "writes /backup/acme/ledger.db" }],
@@ -141,7 +141,7 @@ export const tenantsErase: Command = {
     if (flags.text("confirm") !== words[0]) {
       throw new CountersignError(
         "malformed-request",
-        `This removes everything of the tenant for ever. To do it, add --confirm ${words[0]}.`,
+        `This deletes all data of the tenant permanently. To confirm, add --confirm ${words[0]}.`,
         { details: { field: "confirm" } },
       );
     }

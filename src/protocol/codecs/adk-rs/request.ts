@@ -9,7 +9,7 @@ import { toWireEvent } from "../event-envelope.ts";
 
 /**
  * The event on adk-rs's wire. A call's first question is an unfinished response (`willContinue`) of
- * `adk_request_confirmation` under the ORIGINAL call's id, which also stands in `longRunningToolIds`; its
+ * `adk_request_confirmation` under the ORIGINAL call's id, which is also in `longRunningToolIds`; its
  * closing is the user's response under that id. Later questions of the call have the confirmation's own id in all
  * three places, so that an answer to the first one, sent again, cannot be taken for theirs.
  */

@@ -22,7 +22,7 @@ const IS_KIND: { readonly [Kind in keyof Kinds]: (value: JsonValue) => boolean }
 };
 
 /**
- * The object, if every listed member that stands in it is of its kind. A listed member that is null is taken
+ * The object, if every listed member that it has is of its kind. A listed member that is null is taken
  * out: Python's ADK writes null for what was not set.
  */
 export function checkMembers(object: JsonObject, kinds: MemberKinds, path: string): Parsed<JsonObject> {

@@ -72,7 +72,7 @@ export const isChanged = (place: string): string =>
   `and ${ALIVE} where g.place = ${place} and g.version <> coalesce(k.version, 0))`;
 
 /**
- * Locks the items that are checked by what is `done`, after all documents: whoever changes one of them waits, or has changed it
+ * Locks the items that are checked by what is `done`, after all documents: a transaction that changes one of them waits, or has changed it
  * and it is missing here. `ARE_CHECKED` asks for that.
  */
 export const LOCK_CHECKED: string = `

@@ -92,7 +92,7 @@ const textOf = ({ sync, items, checks, erased }: Shape): string => {
   const stale = when(items, ` and not ${isStale("c.place")}`);
   const changed = when(checks, ` and not ${isChanged("c.place")}`);
   const judged = `${IN_TIME} and ${HAS_OWNER}${stale}${changed}`;
-  // Before a place in the log is taken: of two commits that one item stands between, the log has the earlier one first.
+  // Before a place in the log is taken: of two commits that depend on one item, the log has the earlier one first.
   const locked = [...(items ? ["next"] : []), ...(checks ? ["checked"] : [])];
   const seq = locked.reduce(
     (then, name) => `case when (select count(*) from ${name}) >= 0 then ${then} end`,

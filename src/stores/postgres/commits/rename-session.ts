@@ -27,7 +27,7 @@ ${keepEntries(1)}
 select (select ${SYNCED}) from done`;
 
 /**
- * False where the session is not erased, or it or the guard not as it was read. The guard is locked: whoever changes it waits,
+ * False where the session is not erased, or it or the guard not as it was read. The guard is locked: a transaction that changes it waits,
  * or has changed it and is seen. Doing it again changes nothing.
  */
 export async function renameSession(database: Database, renaming: SessionRenaming): Promise<boolean> {

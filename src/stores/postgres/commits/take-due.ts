@@ -8,7 +8,7 @@ import { fromParts } from "./item-value.ts";
 const at = (name: string): string => `array_position(k.value, '"${name}"') + 1`;
 
 /**
- * The entries are locked first, then their items; whoever writes both the other way round is not waited for, so that
+ * The entries are locked first, then their items; it does not wait for a transaction that locks both the other way round, so that
  * nobody waits for each other. An item is changed only with its entry, so the one that was locked leads to the other as
  * it is. The clock is looked at once: entry and item must say the same time.
  */

@@ -11,7 +11,7 @@ export interface Made {
   readonly dialledAt: number;
 }
 
-/** The connections to one server: a pool, and those outside it. Given up together when another server is the primary. */
+/** The connections to one server: a pool, and those outside it. All are dropped when another server becomes the primary. */
 export class Connections {
   readonly host: ConnectionSettings;
   readonly #driver: Driver;
@@ -36,7 +36,7 @@ export class Connections {
       Client: this.#tracked(),
     });
     this.#lanes = pipeline ? new Lanes(this.#pool, settings.pool) : undefined;
-    // A statement on a lost connection is told as well; an idle connection is simply replaced.
+    // A statement on a lost connection gets the error too; an idle connection is simply replaced.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (connection) => connection.on("error", () => {}));
   }

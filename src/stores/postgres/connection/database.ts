@@ -120,7 +120,7 @@ export class Database {
     if (!this.#open) return;
     this.#open = false;
     const timer = new AbortController();
-    // Keeps the process until then: idle connections do not, and whoever awaits this would never hear of it.
+    // Keeps the process until then: idle connections do not, and a caller that awaits this would wait forever.
     const late = setTimeout(CLOSE_LIMIT_MS, undefined, { signal: timer.signal }).catch(() => {});
     await Promise.race([this.#servers.end().catch(() => {}), late]);
     timer.abort();
@@ -131,7 +131,7 @@ export class Database {
     this.#whenUndefined = listener;
   }
 
-  /** From now on nothing is asked any more; whoever asks gets this error. */
+  /** From now on every statement is refused with this error. */
   refuse(error: Error): void {
     this.#refusal = error;
   }

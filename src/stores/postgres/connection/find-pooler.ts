@@ -7,7 +7,7 @@ const REFUSED_SETTINGS = /^unsupported startup parameter/;
 
 /**
  * Does a pooler stand between us and the server? It refuses our settings, or it makes up the number of the process behind
- * a connection. The first host that answers tells for all. False where none answers: whoever connects next says why.
+ * a connection. The first host that answers decides for all. False if none answers: the next connection then reports why.
  */
 export async function hasPooler(driver: Driver, { hosts, startOptions }: ParsedUrl): Promise<boolean> {
   for (const host of hosts) {

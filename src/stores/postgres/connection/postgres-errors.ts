@@ -5,7 +5,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 // and serialization_failure, deadlock_detected
 const TRANSIENT: ReadonlySet<string> = new Set(["40001", "40P01", LOCK_NOT_AVAILABLE]);
 
-/** read_only_sql_transaction: what a standby says to whoever writes. */
+/** read_only_sql_transaction: what a standby answers to a write. */
 export const READ_ONLY = "25006";
 
 const GONE: ReadonlySet<string> = new Set([

@@ -23,7 +23,7 @@ export interface Asked {
  * Which server is asked, and whether its connections are alive. A dead connection does not say so: it is silent, as one
  * whose statement waits for a lock is. So when something was not answered for a moment, a new connection is made, which
  * finds the primary among the hosts and asks it which of our connections it knows. Those that it does not know, or on
- * which it waits for us while we wait for it and nothing arrives, are given up, and what was asked on them is asked again.
+ * which it waits for us while we wait for it and nothing arrives, are dropped, and their statements are sent again.
  */
 export class Servers {
   readonly #driver: Driver;

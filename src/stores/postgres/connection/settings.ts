@@ -34,7 +34,7 @@ const OWN_PARAMETERS = ["pool", "prepare", "query_timeout", "schema", "target_se
 const SCHEMA = new RegExp(`^${USUAL_SCHEMA}(_[a-z0-9_]{1,50})?$`);
 
 const PLAIN_MODE = "disable";
-// Encrypted, to whoever answers.
+// Encrypted, without a check of who answers.
 const UNVERIFIED_MODE = "no-verify";
 const VERIFIED_MODE = "verify-full";
 // The driver's next version will read these as weaker than this one does; here they mean one thing.
@@ -53,9 +53,9 @@ export interface PostgresSettings {
   readonly pool: number;
   /** The schema that the ledger is in. */
   readonly schema: string;
-  /** A pooler stands between us and the server: a connection keeps no statements and no settings. */
+  /** A pooler is between us and the server: a connection keeps no statements and no settings. */
   readonly pooled: boolean;
-  /** A standby, which is only read: whoever asks is told at once that it is gone. */
+  /** A standby, which is only read: a caller gets an error at once if it is gone. */
   readonly isStandby: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface ParsedUrl extends Omit<PostgresSettings, "pooled"> {
 
 /**
  * Reads `?schema=`, `?pool=`, `?prepare=` and `?sslmode=`; everything else is the driver's (`sslrootcert`, …).
- * `?query_timeout=` in milliseconds is how long an answer may take before its connection is given up. Several hosts are
+ * `?query_timeout=` in milliseconds is how long an answer may take before its connection is dropped. Several hosts are
  * written as libpq has them, `postgres://user@one:5432,two:5433/database`. Throws `invalid-option` for values that make
  * no sense, and for files that cannot be read.
  */

@@ -46,7 +46,7 @@ $$;
 `;
 
 /**
- * How far the log may be read without missing a row that is still on its way. Whoever adds rows first takes a shared
+ * How far the log may be read without missing a row that is still on its way. A transaction that adds rows first takes a shared
  * advisory lock that names a position below all of theirs, and gets positions only then. So below the lowest such lock, and
  * up to the last position given out before the locks were looked at, everything that will ever be committed is committed.
  * A lock has two numbers of 32 bits: the sequence, because a database may have many ledgers, and the end of the position; the

@@ -32,7 +32,7 @@ const NO_SCHEMA: SchemaState = { version: 0, breaking: 0, fingerprints: new Map(
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('countersign', 4849336966747728))";
 const HAS_META = "select to_regclass('countersign.meta') is not null";
 const STATE = `select name, value from countersign.meta where name in ('schema', 'breaking') or name like '${FINGERPRINT}%'`;
-/** What every other step stands on. */
+/** What every other step needs first. */
 export const MAKE_META = `
 create schema if not exists countersign;
 create table if not exists countersign.meta (name text collate "C" primary key, value text not null);
@@ -41,7 +41,7 @@ create table if not exists countersign.meta (name text collate "C" primary key, 
 /** The newest schema that this version of Countersign knows. */
 export const NEWEST: number = MIGRATIONS.at(-1)?.version ?? 0;
 
-/** Not patient, unless that is asked for: a server that is not there is said at once to whoever opens the ledger. */
+/** Does not wait, unless asked to: a process that opens the ledger gets an error at once if the server is not there. */
 export async function readSchema(
   database: Database,
   { patient = false }: { readonly patient?: boolean } = {},
@@ -54,7 +54,7 @@ export async function readSchema(
   try {
     return await read();
   } catch (error) {
-    // A server that is slow to answer is asked on a new connection, and the first one is given up: it is there.
+    // If the server is slow to answer, it is asked on a new connection, and the first one is dropped: the server is there.
     if (patient || !wasCut(error)) throw error;
     return read();
   }

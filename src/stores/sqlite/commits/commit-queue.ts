@@ -9,7 +9,7 @@ export interface Write<T> {
   run(): T;
   /** Did it write anything? */
   hasWritten(value: T): boolean;
-  /** Listeners are told of it. */
+  /** Listeners are notified of it. */
   readonly announce: boolean;
 }
 
@@ -44,7 +44,7 @@ export class CommitQueue {
     });
   }
 
-  // Not at once: whoever runs in this turn of the event loop can still join.
+  // Not at once: commits made in this turn of the event loop can still join.
   #writeSoon(): void {
     this.#isWriting = true;
     setImmediate(() => {

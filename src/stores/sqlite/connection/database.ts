@@ -63,7 +63,7 @@ export class Database {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
-  /** Row by row: whoever stops early has not read the rest. */
+  /** Row by row: a caller that stops early has not read the rest. */
   *iterate(sql: string, values: readonly SqlValue[]): Generator<Row> {
     for (const row of this.#prepared(sql).iterate(...values)) yield row as Row;
   }

@@ -37,7 +37,7 @@ export function SettingsForm({ settings, channels }: SettingsFormProps): ReactNo
       }}
     >
       <fieldset>
-        <legend>How you are told of requests</legend>
+        <legend>How you are notified about requests</legend>
         {channels.length === 0 ? (
           <p className="muted">This server has no channels that reach people.</p>
         ) : null}
@@ -72,7 +72,7 @@ function Times({ typed, change }: TimesProps): ReactNode {
   const { hasQuiet, hasDaily } = typed;
   return (
     <fieldset>
-      <legend>When you are told</legend>
+      <legend>When you are notified</legend>
       <label className="notifications-check">
         <input
           type="checkbox"

@@ -38,8 +38,8 @@ const LINES: { readonly [kind: string]: Line } = {
   "call-started": toned("plain", (body) => `Started, attempt ${word(body, "attempt")}`),
   "call-succeeded": toned("yes", () => "Succeeded"),
   "call-failed": toned("warn", () => "Failed"),
-  "call-denied": plain("The tool was told of the denial"),
-  "call-expired": plain("The tool was told of the expiry"),
+  "call-denied": plain("The denial was sent to the tool"),
+  "call-expired": plain("The expiry was sent to the tool"),
   "call-cancelled": toned("plain", (body) => `The call was cancelled${because(body)}`),
   "call-unknown": toned("warn", (body) => `The outcome became unknown${because(body)}`),
   "call-settled": toned(

@@ -6,7 +6,7 @@ import { Random } from "./random.ts";
 import { DAY_MS } from "./scenario.ts";
 
 /** What happens to one approver. */
-export type DeskEvent =
+export type ApproverEvent =
   | { readonly kind: "shift"; readonly approver: number; readonly shift: Shift }
   | { readonly kind: "notice"; readonly approver: number; readonly question?: OpenQuestion }
   | { readonly kind: "voted"; readonly approver: number; readonly reading: Reading };
@@ -25,13 +25,13 @@ interface Person {
 
 /**
  * When approvers look at their questions. Somebody who has finished one reads the next at once. Somebody who has nothing
- * to do notices a new one after their reaction time; for each vote that a question needs, one of those is told, by lot.
+ * to do notices a new one after their reaction time; for each vote that a question needs, one of them is chosen at random.
  */
-export class Desk {
+export class WorkingHours {
   readonly #people: readonly Person[];
   readonly #idle = new Map<string, number[]>();
   readonly #inbox: Inbox;
-  readonly #events: Pick<EventQueue<DeskEvent>, "add">;
+  readonly #events: Pick<EventQueue<ApproverEvent>, "add">;
   readonly #measures: Measures;
   readonly #end: number;
   readonly #lots: Random;
@@ -41,7 +41,7 @@ export class Desk {
   constructor(input: {
     readonly approvers: readonly Approver[];
     readonly inbox: Inbox;
-    readonly events: Pick<EventQueue<DeskEvent>, "add">;
+    readonly events: Pick<EventQueue<ApproverEvent>, "add">;
     readonly measures: Measures;
     readonly end: number;
     readonly seed: number;
@@ -72,7 +72,7 @@ export class Desk {
     this.plan(start, start);
   }
 
-  startShift(now: number, { approver: index, shift }: DeskEvent & { readonly kind: "shift" }): void {
+  startShift(now: number, { approver: index, shift }: ApproverEvent & { readonly kind: "shift" }): void {
     const person = this.#personAt(index);
     person.shiftEnds = shift.to;
     this.#measures.present(now, index, Math.min(shift.to, this.#end) - now);
