@@ -142,9 +142,9 @@ test.each(SCOPES)(
         await child.kill();
         await checkSpent(url, lines);
         // The same payments again: what was allowed before is not allowed twice.
-        await start(options(index), lines).line("done");
+        return start(options(index), lines).line("done");
       });
-      await Promise.all(lives);
+      expect((await Promise.all(lives)).map(({ type }) => type)).toEqual(lives.map(() => "done"));
       await checkSpent(url, lines);
     }
   },
