@@ -277,19 +277,6 @@ describe("a delegate", () => {
     }
   });
 
-  test("fills in for whoever a question escalates to, also one that the requester confirms", async () => {
-    const fixture = await open();
-    await fixture.delegate(ANA, "leo");
-    const escalate = [{ afterMs: 1, to: { users: ["ana"] }, fills: [0] }];
-    const own = payment({ requirements: [{ from: "requester", count: 1 }], escalate });
-    const { id } = (await fixture.ask(own)).confirmation;
-    const vote = () => tryApprove(fixture.engine, id, { by: person("leo") });
-    expect(await vote()).toMatchObject({ code: "not-an-approver" });
-    await fixture.clock.advance(1);
-    expect(await vote()).toMatchObject({ ok: true });
-    expect((await fixture.confirmation(id)).votes).toMatchObject([{ delegated: { from: "ana" } }]);
-  });
-
   test("of the requester never votes for the requester, nor does whoever delegated to the requester vote", async () => {
     const fixture = await open();
     await fixture.delegate(RITA, "leo");
