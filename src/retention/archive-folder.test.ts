@@ -252,7 +252,7 @@ async function* oneLine(): AsyncGenerator<string> {
 describe("a process that dies", () => {
   test.each([
     ["after the file has its name, before the ledger knows", "commit"],
-    ["while it writes a file", "remains"],
+    ["while it writes a file", "journal.remains"],
   ] as const)("%s: the next run loses and doubles nothing", async (_, method) => {
     const engine = await openEngine();
     await play(engine);

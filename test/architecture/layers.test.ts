@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { edges, isTest, placeOf, violations } from "./imports.ts";
 import { LAYERS, MEMBERED, PACKAGES } from "./layers.ts";
-import { ROOT, readManifest, readSources } from "./repository.ts";
-import type { SourceFile } from "./syntax.ts";
+import { ROOT, readManifest, readSource, readSources } from "./repository.ts";
+import { isIdentifier, nodesOf, type SourceFile } from "./syntax.ts";
 
 const files = readSources();
 const judged = files.filter((file) => !isTest(file.path));
@@ -41,6 +41,16 @@ describe("the source tree", () => {
   test("has a header at every front door that says what is decided behind it", () => {
     const doors = judged.filter(({ path }) => /^src\/.+\/index\.ts$/.test(path));
     expect(doors.filter(({ text }) => !text.startsWith("/**\n")).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("has a ledger of fewer than 30 members", () => {
+    const nodes = nodesOf(readSource("src/engine/ledger/ledger.ts"));
+    const ledger = nodes.find(
+      ({ type, id }) => type === "TSInterfaceDeclaration" && isIdentifier(id, "Ledger"),
+    );
+    const { body = [] } = (ledger?.["body"] ?? {}) as { readonly body?: readonly unknown[] };
+    expect(body.length).toBeGreaterThan(0);
+    expect(body.length).toBeLessThan(30);
   });
 
   test("imports only packages that are installed with it, or that it names as optional peers", () => {

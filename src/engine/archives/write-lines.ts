@@ -106,7 +106,7 @@ async function* contentsOf(parts: EngineParts, session: SessionRecord): AsyncGen
     updatedAt,
     ...(deletedAt === undefined ? {} : { deletedAt }),
     chain,
-    ...(await parts.ledger.remains(key)),
+    ...(await parts.ledger.journal.remains(key)),
   };
   yield { session: head };
   const { walk, faults } = walkOf(parts, key);

@@ -1,4 +1,4 @@
-import type { ChainHead, CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
+import type { ChainHead, CheckpointRecord, JournalRecord, LogRow, Remains } from "../ledger/index.ts";
 
 /** Which records or lines, by their position in the whole journal or in a session's. */
 export interface JournalRange {
@@ -51,4 +51,8 @@ export interface Journal {
    * or failed over since may have lost it, and made other records of the same numbers.
    */
   seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean>;
+  /** What an erasure leaves, or would leave, of a session's calls and confirmations: they are archived with its records. */
+  remains(session: string): Promise<Remains>;
+  /** Removes the lines of the log of sessions that are buried; of all at the same moment. It can be repeated. */
+  dropLines(sessions: readonly string[]): Promise<void>;
 }

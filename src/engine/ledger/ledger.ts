@@ -20,7 +20,7 @@ import type {
 import type { Owners } from "./owners.ts";
 import type { CallRecord, StepRecord } from "./records/call-record.ts";
 import type { FrameRecord } from "./records/frame-record.ts";
-import type { Pruned, Remains, SessionRecord } from "./records/session-record.ts";
+import type { Pruned, SessionRecord } from "./records/session-record.ts";
 
 /** How this process uses its database connections, and how often it retried. */
 export interface LedgerStats {
@@ -136,8 +136,6 @@ export interface Ledger {
   /** Frames of one session that are not over, in no particular order. */
   liveFrames(session: string): Promise<readonly FrameRecord[]>;
 
-  /** What an erasure leaves, or would leave, of a session's calls and confirmations. */
-  remains(session: string): Promise<Remains>;
   /**
    * Replaces names in what is left of an erased session: in its own name, and in who asked and decided. By its old name it
    * is still found, so that nothing runs again under it. False if there was nothing to replace. `judge` is asked if there
@@ -157,8 +155,6 @@ export interface Ledger {
     pruned: Pruned,
     judge: () => Promise<ItemVersion | undefined>,
   ): Promise<boolean>;
-  /** Removes the lines of the log of sessions that are buried; of all at the same moment. It can be repeated. */
-  dropLines(sessions: readonly string[]): Promise<void>;
   /** Removes expired items, and owners that hold nothing, and updates the search index. */
   tidy(): Promise<void>;
 

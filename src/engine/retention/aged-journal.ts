@@ -34,7 +34,7 @@ export async function agedJournal(
   const last = read.rows.at(-1);
   if (read.fault || last === undefined) return { goes: false, why: "unsound" };
   if (last.seq > upTo || !read.isErased) return YOUNG;
-  const { calls } = await parts.ledger.remains(session.key);
+  const { calls } = await parts.ledger.journal.remains(session.key);
   const tools = new Set([...read.tools, ...calls.map(({ tool }) => tool)]);
   const keepMs = rules.keepMs(session.app, tools);
   // A session that is buried was judged before, when more was known of it.
@@ -104,7 +104,7 @@ export async function holdOnJournal(
 async function holdOnRemains(parts: EngineParts, key: string): Promise<Hold | undefined> {
   const people = (await allHolds(parts.ledger)).filter(({ on }) => on === "user");
   if (people.length === 0) return undefined;
-  const remains: unknown = await parts.ledger.remains(key);
+  const remains: unknown = await parts.ledger.journal.remains(key);
   const words = new Set(textsIn(remains as JsonValue));
   return people.find((hold) => [...heldLogins(hold, parts.directory)].some((login) => words.has(login)));
 }

@@ -201,7 +201,7 @@ describe("pruning the journal", () => {
 });
 
 describe("a process that dies", () => {
-  test.each(["bury", "commit", "dropLines"] as const)(
+  test.each(["bury", "commit", "journal.dropLines"] as const)(
     "at %s is continued by the next run",
     async (method) => {
       await age();

@@ -73,7 +73,7 @@ export class JournalRun {
     const place = await ledger.items.get(PLACE.kind, PLACE.id);
     const { pruned, isArchived } = await readDiary(parts);
     const boundary = await boundaryOf(parts, pruned);
-    await ledger.dropLines(pruned?.body.sessions.map(({ key }) => key) ?? []);
+    await ledger.journal.dropLines(pruned?.body.sessions.map(({ key }) => key) ?? []);
     const run = new JournalRun(parts, options, { boundary, version: place?.version ?? 0, isArchived });
     await run.#takeOver(place?.value);
     return run;
@@ -139,7 +139,7 @@ export class JournalRun {
     if (buried.length === 0) return true;
     for (const { rows } of buried) for (const row of rows) this.#boundary.left.take(row);
     if (!(await this.#note(buried))) return false;
-    await this.#parts.ledger.dropLines(buried.map(({ session: { key } }) => key));
+    await this.#parts.ledger.journal.dropLines(buried.map(({ session: { key } }) => key));
     for (const { session } of buried) await this.#forgetMark(session.key);
     return true;
   }

@@ -20,7 +20,6 @@ import type {
   Owners,
   Page,
   PageRequest,
-  Remains,
   SessionFilter,
   SessionRecord,
   Snapshot,
@@ -34,7 +33,6 @@ import { applyCommit } from "./apply-commit.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { anonymiseSession } from "./erasing/anonymise.ts";
 import { burySession } from "./erasing/bury.ts";
-import { remainsOf } from "./erasing/remains.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
 import { listConfirmations } from "./lists/list-confirmations.ts";
@@ -233,10 +231,6 @@ export class DocumentLedger implements Ledger {
     return Promise.all(live.map((frame) => rows.whole<FrameRecord>(frame, frame.id)));
   }
 
-  remains(session: string): Promise<Remains> {
-    return remainsOf(this.#store, session);
-  }
-
   usage(most: Pick<Usage, "pending" | "sessions">): Promise<Usage> {
     return this.#store.usage(most);
   }
@@ -249,10 +243,6 @@ export class DocumentLedger implements Ledger {
   async bury(...[session, pruned, judge]: Parameters<Ledger["bury"]>): Promise<boolean> {
     this.#cache.drop(session.key);
     return burySession(this.#store, session, { pruned, judge });
-  }
-
-  dropLines(sessions: readonly string[]): Promise<void> {
-    return this.#store.dropLines(sessions);
   }
 
   async tidy(): Promise<void> {

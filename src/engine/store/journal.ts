@@ -6,7 +6,8 @@ import {
   rowAt,
   type SealedUpon,
 } from "../journal/index.ts";
-import type { CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
+import type { CheckpointRecord, JournalRecord, LogRow, Remains } from "../ledger/index.ts";
+import { remainsOf } from "./erasing/remains.ts";
 import type { LogRange, Store } from "./store.ts";
 
 const MOST_ROWS = 200;
@@ -93,6 +94,14 @@ export class StoredJournal implements Journal {
 
   seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
     return this.#store.seal(checkpoint, upon);
+  }
+
+  remains(session: string): Promise<Remains> {
+    return remainsOf(this.#store, session);
+  }
+
+  dropLines(sessions: readonly string[]): Promise<void> {
+    return this.#store.dropLines(sessions);
   }
 }
 

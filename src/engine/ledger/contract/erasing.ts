@@ -272,15 +272,15 @@ export const erasingCases: readonly LedgerCase[] = [
       for (const writer of writers) await writer.commit([writer.journal("noted")]);
       const before = await ledger.journal.rows({ after: 0, limit: 100 });
       const gone = writers.slice(2, 37).map(({ key }) => key);
-      await ledger.dropLines(gone);
+      await ledger.journal.dropLines(gone);
       checkEqual(await ledger.journal.rows({ after: 0, limit: 100 }), before, "while they are not erased");
       for (const writer of writers.slice(2, 37)) await writer.commit([{ kind: "erase" }], { deletedAt: 9 });
       // What tells of it is always newer.
       await writers.at(-1)?.commit();
       const all = await ledger.journal.rows({ after: 0, limit: 100 });
       const left = all.filter(({ session }) => !gone.includes(session));
-      await ledger.dropLines(gone);
-      await ledger.dropLines([...gone, "none"]);
+      await ledger.journal.dropLines(gone);
+      await ledger.journal.dropLines([...gone, "none"]);
       checkEqual(await ledger.journal.rows({ after: 0, limit: 100 }), left, "all that is left");
       const paged: (typeof left)[number][] = [];
       for (let after = 0; ; ) {

@@ -104,7 +104,7 @@ export const handleCases: readonly LedgerCase[] = [
         lastCheckpoint: () => ledger.journal.lastCheckpoint(),
         seal: () => ledger.journal.seal({ k: 1, lastSeq: 1, count: 1, root: "", hash: "", at: 1 }),
         idleSessions: () => ledger.sessions({ idleSince: 1 }, { limit: 1 }),
-        remains: () => ledger.remains("s1"),
+        remains: () => ledger.journal.remains("s1"),
         allSessions: () => ledger.sessions("all"),
         anonymise: () => ledger.anonymise("s1", new Map(), async () => undefined),
         tidy: () => ledger.tidy(),
