@@ -13,6 +13,13 @@ const PAY = { description: "Pays.", inputSchema: { amount: z.number() } };
 const identify = (): { thread: string } => ({ thread: "t1" });
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
+interface Looked {
+  readonly [member: string]: unknown;
+  readonly content: [];
+}
+
+const look = async (): Promise<Looked> => ({ content: [] });
+
 interface Shop {
   readonly engine: Engine;
   readonly server: FirstServer;
@@ -239,6 +246,20 @@ describe("a gate is not left out", () => {
     expect(await client.callTool({ name: "go" })).toMatchObject({ content: [] });
     expect(runs).toBe(1);
   });
+
+  test.each([
+    ["registerTool", (server: FirstServer) => server.registerTool("look", {}, look)],
+    ["tool", (server: FirstServer) => server.tool("look", look)],
+  ] as const)(
+    "only for a tool without a rule: with %s it stays the author's own function",
+    async (way, register) => {
+      const server = new FirstServer({ name: "shop", version: "1" });
+      const registered = vi.spyOn(server, way);
+      gateServer(server, { engine: await openEngine(), app: "shop", identify, rules: {} });
+      register(server);
+      expect(registered.mock.lastCall?.at(-1)).toBe(look);
+    },
+  );
 
   test("by the engine's policy, for a tool without a rule", async () => {
     const engine = await openEngine({
