@@ -333,6 +333,14 @@ test("a notice that was held back for a night is tried again soon after its firs
   expect(end.as === "postponed" && end.forMs).toBeLessThanOrEqual(settings.firstRetryMs);
 });
 
+test("a digest that is sent late leaves out what was decided meanwhile", async () => {
+  const { ask, engine, ledger } = await createScene();
+  const [one, other] = [await ask("a"), await ask("b")];
+  await engine.deny(other, { by: { id: "bob" } });
+  const digest = { subject: "digest 1", questions: [one, other], asks: () => true };
+  expect((await stillWaiting(ledger, digest)).map(({ id }) => id)).toEqual([one]);
+});
+
 test("a digest that is sent late leaves out what its reader is no longer asked", async () => {
   const { ask, ledger } = await createScene();
   const [one, other] = [await ask("a"), await ask("b")];
