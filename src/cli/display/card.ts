@@ -53,11 +53,7 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   const { call, confirmation, now } = found;
   const status = statusOf(found);
   output.line(`${output.style("bold", inert(call.tool))}  ${statusText(output, status)}`);
-  const hint = hintForPeople(confirmation?.shown.hint ?? "");
-  if (hint !== "") {
-    output.line();
-    output.quote(hint, INDENT);
-  }
+  printHint(output, confirmation);
   output.line();
   printArguments(output, call);
   if (confirmation !== undefined) printQuestion(output, confirmation, now);
@@ -67,6 +63,13 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   for (const vote of confirmation?.votes ?? []) printVote(output, vote, now);
   if (confirmation?.withdrawal !== undefined) printField(output, "cancelled", inert(confirmation.withdrawal));
   printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
+}
+
+function printHint(output: Output, confirmation: ConfirmationRecord | undefined): void {
+  const hint = hintForPeople(confirmation?.shown.hint ?? "");
+  if (hint === "") return;
+  output.line();
+  output.quote(hint, INDENT);
 }
 
 function printArguments(output: Output, { args, originalArgs, secrets }: CallRecord): void {
