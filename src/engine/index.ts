@@ -168,6 +168,7 @@ export {
   listFailedDeliveries,
   noFailedDelivery,
   parseEntry,
+  type ReadLine,
   readEntry,
   recordsAfter,
   recordsOf,

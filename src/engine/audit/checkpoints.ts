@@ -5,9 +5,10 @@ import {
   checkpointHash,
   foldRoot,
   logPages,
+  type ReadLine,
   sealedBefore,
 } from "../journal/index.ts";
-import type { CheckpointRecord, Ledger, LogRow } from "../ledger/index.ts";
+import type { CheckpointRecord, Ledger } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
 /** The newest checkpoint that this process knows of: every line of the log that it writes names it. */
@@ -52,7 +53,7 @@ async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | unde
   const last = await ledger.journal.lastCheckpoint();
   const from = last ?? NOTHING_SEALED;
   const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
-  const rows: Pick<LogRow, "seq" | "hash">[] = [];
+  const rows: ReadLine[] = [];
   let named = 0;
   for await (const page of logPages(ledger, fold.lastSeq)) {
     for (const row of page) {

@@ -69,7 +69,7 @@ export class OutboxReader {
       if (wanted instanceof Promise ? await wanted : wanted) seqs.push(record.seq);
     }
     if (seqs.length > 0 || commitsBetween(from, last.seq) >= FAR) {
-      const batch = { channel: this.#queue.name, from, to: last.seq, seqs };
+      const batch = { channel: this.#queue.name, from, to: last.seq, hash: last.hash, seqs };
       if (!(await this.#ledger.outbox.enqueue(batch))) {
         this.#forget();
         return "refused";

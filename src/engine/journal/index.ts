@@ -27,7 +27,7 @@ export {
   rowHash,
   sealedBefore,
 } from "./chain.ts";
-export type { Journal, JournalRange, NewestRange, SealedUpon } from "./journal.ts";
+export type { Journal, JournalRange, NewestRange, ReadLine, SealedUpon } from "./journal.ts";
 export { LineSum, type LinesLeft } from "./line-sum.ts";
 export {
   commitsBetween,

@@ -15,12 +15,15 @@ export interface NewestRange {
   readonly last?: true;
 }
 
+/** A line of the log as it was read. A database that crashed since may have lost it, and have another of the same number. */
+export type ReadLine = Pick<LogRow, "seq" | "hash">;
+
 /** What a checkpoint was made of. */
 export interface SealedUpon {
   /** The hash of the checkpoint before it; absent for the first. */
   readonly previous?: string;
   /** Of the lines that it covers, the last of each page that was read. Where that one is there, no number below it was used again. */
-  readonly rows: readonly Pick<LogRow, "seq" | "hash">[];
+  readonly rows: readonly ReadLine[];
 }
 
 /** What happened, as the ledger keeps it, and the seals over it. Rows are written by commits only. */

@@ -47,12 +47,15 @@ export interface Outbox {
   channels(): Promise<readonly string[]>;
   /**
    * Moves the place on and puts a delivery for each of these records into the outbox, or neither. False: another
-   * process has moved it since.
+   * process has moved it since, or the record at `to` is not there any more. A database that crashed may have lost it, and
+   * gives its number to another record, which must not be passed over.
    */
   enqueue(batch: {
     readonly channel: string;
     readonly from: number;
     readonly to: number;
+    /** The hash of the record at `to`; without it, that is not checked. */
+    readonly hash?: string;
     readonly seqs: readonly number[];
   }): Promise<boolean>;
   /**

@@ -1,11 +1,12 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type {
-  Delivery,
-  DeliveryAttempt,
-  DeliveryEnd,
-  EndedDelivery,
-  Journal,
-  Outbox,
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryEnd,
+  type EndedDelivery,
+  type Journal,
+  type Outbox,
+  rowAt,
 } from "../journal/index.ts";
 import type { Page, PageRequest, StoredItem } from "../ledger/index.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
@@ -56,7 +57,7 @@ export class StoredOutbox implements Outbox {
     return found.map(({ id }) => id);
   }
 
-  async enqueue({ channel, from, to, seqs }: Parameters<Outbox["enqueue"]>[0]): Promise<boolean> {
+  async enqueue({ channel, from, to, hash, seqs }: Parameters<Outbox["enqueue"]>[0]): Promise<boolean> {
     const found = await this.#store.items([
       { kind: CHANNEL, id: channel },
       ...seqs.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq) })),
@@ -67,13 +68,14 @@ export class StoredOutbox implements Outbox {
     const present = new Set(found.filter(({ kind }) => kind === DELIVERY).map(({ id }) => id));
     const news = seqs.filter((seq) => !present.has(idOf(channel, seq)));
     const kept: Kept = { attempt: 0, since: now, nextAt: now };
-    return this.#store.change({
+    const change = {
       items: [
         { kind: CHANNEL, id: channel, value: to, read: known.version },
         ...news.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq), value: { ...kept }, read: 0 })),
       ],
       add: news.map((seq) => entryOf(channel, seq, kept)),
-    });
+    };
+    return this.#store.change(change, hash === undefined ? [] : [{ seq: rowAt(to), hash }]);
   }
 
   async takeDeliveries(

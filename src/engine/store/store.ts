@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import type { SealedUpon } from "../journal/index.ts";
+import type { ReadLine, SealedUpon } from "../journal/index.ts";
 import type {
   CheckpointRecord,
   CommitOutcome,
@@ -212,8 +212,8 @@ export interface Store {
     kind: string,
     page: { readonly after: string; readonly limit: number },
   ): Promise<readonly StoredItem[]>;
-  /** False if an item has another version than was read. Synced. */
-  change(change: StoreChange): Promise<boolean>;
+  /** False if an item has another version than was read, or if one of the lines `upon` is not there any more. Synced. */
+  change(change: StoreChange, upon?: readonly ReadLine[]): Promise<boolean>;
   /**
    * Takes items of a queue that are due, the longest due first, as `takeItems` says. Nobody else is given them before their
    * hold ends, and nobody waits for those that somebody else is about to take. Synced.

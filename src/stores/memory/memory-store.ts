@@ -16,6 +16,7 @@ import {
   type LostQuery,
   type Owner,
   type OwnerState,
+  type ReadLine,
   type SealedUpon,
   type SessionName,
   type SessionRenaming,
@@ -167,9 +168,9 @@ export class MemoryStore implements Store {
     return this.#items.page(kind, { ...page, now: this.now });
   }
 
-  async change(change: StoreChange): Promise<boolean> {
+  async change(change: StoreChange, upon: readonly ReadLine[] = []): Promise<boolean> {
     this.#check();
-    if (!this.#areCurrent(change)) return false;
+    if (!this.#areCurrent(change) || !this.#areThere(upon)) return false;
     this.#apply(change);
     if (change.announce === true) this.#listeners.announce();
     return true;
@@ -223,9 +224,13 @@ export class MemoryStore implements Store {
     const before = this.#checkpoints.find((each) => each.k === k - 1);
     if (this.#checkpoints.some((each) => each.k === k)) return false;
     if (previous !== undefined && before?.hash !== previous) return false;
-    if (rows.some(({ seq, hash }) => this.#log.hashAt(seq) !== hash)) return false;
+    if (!this.#areThere(rows)) return false;
     this.#checkpoints.push(checkpoint);
     return true;
+  }
+
+  #areThere(lines: readonly ReadLine[]): boolean {
+    return lines.every(({ seq, hash }) => this.#log.hashAt(seq) === hash);
   }
 
   /** How many bytes it takes is not known. */

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { buildCommit, openStore } from "../../../test/support/postgres/store.ts";
 import { useResources } from "../../../test/support/resources.ts";
+import { OutboxReader } from "../../engine/deliveries/outbox-reader.ts";
 import { Engine, type LogRow, type Store } from "../../engine/index.ts";
 import { createLedger } from "../index.ts";
 import { commitStatement } from "./commits/commit-statement.ts";
@@ -98,31 +99,73 @@ test("a checkpoint is refused where a line before its last one is gone: a crash 
   expect(await store.seal(next, { rows: newest === undefined ? [] : [newest], previous: "h" })).toBe(true);
 });
 
-test("no checkpoint is made of lines that a crash took between two pages, whose numbers others have now", async () => {
+const ana = { id: "ana" };
+
+async function noting() {
   const url = await createDatabase(resources);
   const ledger = await createLedger(url);
   resources.add(() => ledger.close());
   const engine = new Engine({ ledger });
   resources.add(() => engine.close());
-  const note = engine.gate("note", {}, async () => "noted");
+  const tool = engine.gate("note", {}, async () => "noted");
+  const note = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await tool({}, { key, by: ana });
+  };
   const server = await connect(resources, url);
-  for (const key of ["a", "b"]) await note({}, { key, by: { id: "ana" } });
-  // What the crash takes: the last lines, and what the sequence knew of them.
-  await server.query("create table kept as select last_value from countersign.log_seq");
-  await note({}, { key: "lost", by: { id: "ana" } });
+  let kept: string;
+  /** What was committed after this, a crash will take: the last lines, and what the sequence knew of them. */
+  const unsynced = async (): Promise<void> => {
+    const { rows } = await server.query("select last_value from countersign.log_seq");
+    kept = (rows[0] as { readonly last_value: string }).last_value;
+  };
+  const crash = async (): Promise<void> => {
+    await server.query(
+      "with gone as (delete from countersign.log where seq > $1::bigint returning session) " +
+        "delete from countersign.documents where key in (select session from gone)",
+      [kept],
+    );
+    await server.query("select setval('countersign.log_seq', $1::bigint)", [kept]);
+  };
+  return { ledger, engine, note, unsynced, crash };
+}
+
+test("no checkpoint is made of lines that a crash took between two pages, whose numbers others have now", async () => {
+  const { ledger, engine, note, unsynced, crash } = await noting();
+  await note("a", "b");
+  await unsynced();
+  await note("lost");
   const rows = ledger.journal.rows.bind(ledger.journal);
   const pages = vi.spyOn(ledger.journal, "rows").mockImplementationOnce(async (range) => {
     const page = await rows(range);
-    await server.query(
-      "with gone as (delete from countersign.log where seq > (select last_value from kept) returning session) " +
-        "delete from countersign.documents where key in (select session from gone)",
-    );
-    await server.query("select setval('countersign.log_seq', (select last_value from kept))");
-    for (const key of ["c", "d"]) await note({}, { key, by: { id: "ana" } });
+    await crash();
+    await note("c", "d");
     return page;
   });
   expect(await engine.head()).toBe("0:empty");
   expect(pages).toHaveBeenCalledTimes(3);
   await engine.head();
   expect(await engine.verify()).toMatchObject({ ok: true, faults: [] });
+});
+
+test("nobody misses a notice whose number a lost record had, when a crash comes between reading and queueing", async () => {
+  const { ledger, note, unsynced, crash } = await noting();
+  const records = () => ledger.journal.records({ after: 0, limit: 100 });
+  const unwanted = new Set<string>();
+  const reader = new OutboxReader(ledger, { name: "webhook", wants: ({ hash }) => !unwanted.has(hash) });
+  await reader.enqueueNew();
+  await note("a");
+  await unsynced();
+  const { length } = await records();
+  await note("lost");
+  for (const { hash } of (await records()).slice(length)) unwanted.add(hash);
+  const enqueue = ledger.outbox.enqueue.bind(ledger.outbox);
+  vi.spyOn(ledger.outbox, "enqueue").mockImplementationOnce(async (batch) => {
+    await crash();
+    await note("c");
+    return enqueue(batch);
+  });
+  while (!(await reader.enqueueNew())) await note("d");
+  const queued = await ledger.outbox.takeDeliveries("webhook", { limit: 100, holdMs: 1_000 });
+  const positions = (await records()).map(({ seq }) => seq);
+  expect(queued.map(({ seq }) => seq).toSorted((one, other) => one - other)).toEqual(positions);
 });

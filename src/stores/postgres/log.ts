@@ -25,11 +25,15 @@ const DELETE_LINES =
 const CHECKPOINT = `select ${CHECKPOINT_COLUMNS} from countersign.checkpoints`;
 const CHECKPOINTS = `${CHECKPOINT} where k > $1 order by k limit $2`;
 const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
+/** Are these lines there, whose numbers and hashes these two parameters are? */
+export const areThere = (seqs: string, hashes: string): string =>
+  `not exists (select 1 from unnest(${seqs}::bigint[], ${hashes}::text[]) read (seq, hash) ` +
+  "where not exists (select 1 from countersign.log l where l.seq = read.seq and l.hash = read.hash))";
+
 const SEAL =
   "insert into countersign.checkpoints (k, last_seq, count, root, hash, at) " +
   "select $1::bigint, $2::bigint, $3::bigint, $4, $5, $6::bigint " +
-  "where not exists (select 1 from unnest($7::bigint[], $8::text[]) read (seq, hash) " +
-  "where not exists (select 1 from countersign.log l where l.seq = read.seq and l.hash = read.hash)) " +
+  `where ${areThere("$7", "$8")} ` +
   "and ($9::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $9)) " +
   // A crash may have taken lines before the last one: they are written, and flushed, in another order than numbered.
   "and ($7::bigint[] is null or $3::bigint - coalesce((select p.count from countersign.checkpoints p where p.k = $1::bigint - 1), 0) = " +

@@ -13,6 +13,7 @@ import type {
   LostQuery,
   Owner,
   OwnerState,
+  ReadLine,
   SessionName,
   SessionRenaming,
   Store,
@@ -152,8 +153,8 @@ export class PostgresStore implements Store {
     return listItems(this.#database, kind, page);
   }
 
-  async change(change: StoreChange): Promise<boolean> {
-    const isChanged = await applyChange(this.#database, change);
+  async change(change: StoreChange, upon: readonly ReadLine[] = []): Promise<boolean> {
+    const isChanged = await applyChange(this.#database, change, upon);
     if (isChanged && change.announce === true) this.#changes.announce();
     return isChanged;
   }

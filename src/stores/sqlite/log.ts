@@ -1,4 +1,4 @@
-import type { Archive, CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
+import type { Archive, CheckpointRecord, LogRange, LogRow, ReadLine, Store } from "../../engine/index.ts";
 import { CHECKPOINT_COLUMNS, LOG_COLUMNS, toCheckpoint, toLogRow } from "../sql/log-rows.ts";
 import type { Database } from "./connection/database.ts";
 import type { SqlValue } from "./connection/driver.ts";
@@ -50,13 +50,17 @@ export function readCheckpoints(
   return rows.map(toCheckpoint);
 }
 
+export function areThere(database: Database, lines: readonly ReadLine[]): boolean {
+  return lines.every(({ seq, hash }) => database.get(HAS_ROW, [seq, hash]) !== undefined);
+}
+
 /** Inside a write transaction. False if the number is taken, or if what it was made from is missing. */
 export function insertCheckpoint(
   database: Database,
   { k, lastSeq, count, root, hash, at }: CheckpointRecord,
   { previous, rows = [] }: Partial<NonNullable<Parameters<Store["seal"]>[1]>> = {},
 ): boolean {
-  if (rows.some((row) => database.get(HAS_ROW, [row.seq, row.hash]) === undefined)) return false;
+  if (!areThere(database, rows)) return false;
   if (previous !== undefined && database.get(HAS_CHECKPOINT, [k - 1, previous]) === undefined) return false;
   return database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;
 }

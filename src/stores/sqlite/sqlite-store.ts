@@ -14,6 +14,7 @@ import type {
   LostQuery,
   Owner,
   OwnerState,
+  ReadLine,
   SessionName,
   SessionRenaming,
   Store,
@@ -153,11 +154,12 @@ export class SqliteStore implements Store {
     return this.#read((database) => listItems(database, { kind, ...page }, this.now));
   }
 
-  change(change: StoreChange): Promise<boolean> {
+  change(change: StoreChange, upon?: readonly ReadLine[]): Promise<boolean> {
     return this.#queue.add({
       sync: true,
       announce: change.announce === true,
-      run: () => writeChange(this.#database, change, this.now),
+      run: () =>
+        writeChange(this.#database, change, { now: this.now, ...(upon === undefined ? {} : { upon }) }),
       hasWritten: (changed) => changed,
     });
   }

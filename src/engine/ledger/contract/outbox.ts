@@ -65,6 +65,22 @@ export const outboxCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a channel's place moves on only past a record that is there",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const from = await ledger.outbox.channelPlace(CHANNEL);
+      await writer.commit([writer.journal("one")]);
+      const [record] = await ledger.journal.records({ after: 0, limit: 1 });
+      const { seq: to, hash } = record ?? { seq: 0, hash: "" };
+      const batch = { channel: CHANNEL, from, to, seqs: [to] };
+      checkEqual(await ledger.outbox.enqueue({ ...batch, hash: "another" }), false, "another of its number");
+      checkEqual(await take(ledger), [], "of a record that is lost");
+      checkEqual(await ledger.outbox.enqueue({ ...batch, hash }), true, "the record that was read");
+      checkEqual(seqsOf(await take(ledger)), [to], "of the record");
+    },
+  },
+  {
     name: "one taker has a delivery until its hold runs out, however many try",
     needs: "reopen",
     async run({ open, reopen, clock }) {

@@ -1,6 +1,7 @@
-import { type StoreChange, SUSPENSION } from "../../../engine/index.ts";
+import { type ReadLine, type StoreChange, SUSPENSION } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { type Database, isGuardRaised } from "../connection/index.ts";
+import { areThere } from "../log.ts";
 import { newChangeId } from "./change-id.ts";
 import {
   ARE_ITEMS_KEPT,
@@ -16,7 +17,7 @@ import { SYNCED } from "./commit-statement.ts";
 
 const CHANGE = `
 with ${givenItems(ENTRY_PARAMETERS + 1)},
-done as (select 0 as place where not ${isStale("0")}),
+done as (select 0 as place where not ${isStale("0")} and ${areThere("$4", "$5")}),
 ${KEEP_ITEMS},
 ${keepEntries(1)}
 select (select ${SYNCED}) from done where (select case when ${ARE_ITEMS_KEPT} then true else countersign.refuse() end)`;
@@ -28,11 +29,15 @@ const HAS_CHANGED =
 const WAIT_FOR_COMMITS = "do $$ begin lock table countersign.documents in share mode; end $$";
 
 /**
- * Changes outside of sessions. False if an item does not have the version that was read. Once the ledger is suspended, no
+ * Changes outside of sessions. False if an item does not have the version that was read, or if a line is missing. Once the ledger is suspended, no
  * commit that is under way can still start something.
  */
-export async function applyChange(database: Database, change: StoreChange): Promise<boolean> {
-  const isChanged = await write(database, change);
+export async function applyChange(
+  database: Database,
+  change: StoreChange,
+  upon: readonly ReadLine[],
+): Promise<boolean> {
+  const isChanged = await write(database, change, upon);
   if (isChanged && change.items.some(isSuspension))
     await database.run(WAIT_FOR_COMMITS, [], { named: false });
   return isChanged;
@@ -42,12 +47,13 @@ function isSuspension({ kind, id }: StoreChange["items"][number]): boolean {
   return kind === SUSPENSION.kind && id === SUSPENSION.id;
 }
 
-async function write(database: Database, change: StoreChange): Promise<boolean> {
+async function write(database: Database, change: StoreChange, upon: readonly ReadLine[]): Promise<boolean> {
   const id = newChangeId();
   let lost = false;
   const placed = [{ place: 0, id, change }];
+  const read = [upon.map(({ seq }) => seq), upon.map(({ hash }) => hash)];
   const rows = await database
-    .all(CHANGE, [...entryParameters(placed), itemParameter(placed)], {
+    .all(CHANGE, [...entryParameters(placed), itemParameter(placed), ...read], {
       onLost: () => {
         lost = true;
       },

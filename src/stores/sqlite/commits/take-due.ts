@@ -18,6 +18,6 @@ export function takeDue(
     now,
   );
   const { change, taken } = takeItems(items, take, now);
-  writeChange(database, change, now);
+  writeChange(database, change, { now });
   return taken;
 }

@@ -3,6 +3,7 @@ import {
   type CommitOutcome,
   documentText,
   eraseArchive,
+  type ReadLine,
   type SessionRenaming,
   type StoreChange,
   type StoreCommit,
@@ -11,6 +12,7 @@ import type { JsonObject } from "../../../protocol/index.ts";
 import type { Database } from "../connection/database.ts";
 import type { SqlValue } from "../connection/driver.ts";
 import type { KnownDocuments } from "../known-documents.ts";
+import { areThere } from "../log.ts";
 import { hasLease, isSuspended } from "../owners.ts";
 
 /** An item in one of its versions. */
@@ -86,9 +88,16 @@ export function writeCommit(database: Database, ready: ReadyCommit, now: number)
   return { ok: true };
 }
 
-/** Inside the caller's transaction. False if an item does not have the version that was read; then nothing was written. */
-export function writeChange(database: Database, change: StoreChange, now: number): boolean {
-  if (!areCurrent(database, change, now)) return false;
+/**
+ * Inside the caller's transaction. False if an item does not have the version that was read, or if a line of the log is
+ * missing; then nothing was written.
+ */
+export function writeChange(
+  database: Database,
+  change: StoreChange,
+  { now, upon = [] }: { readonly now: number; readonly upon?: readonly ReadLine[] },
+): boolean {
+  if (!areCurrent(database, change, now) || !areThere(database, upon)) return false;
   applyChange(database, change, now);
   return true;
 }
