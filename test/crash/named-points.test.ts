@@ -19,9 +19,8 @@ describe(`a process killed at a named point (COUNTERSIGN_SEED=${seed})`, () => {
       ...(run.settle ?? []).map((point) => ({ point, settle: true })),
     ];
     for (const { point, settle } of deaths) {
-      lives.addSessions(SESSIONS_PER_LIFE);
       const passage = isOfRecovery(point) ? 1 : 1 + random.below(2);
-      await lives.untilStruck({ settle, strike: { point, passage } });
+      await lives.untilStruck({ settle, strike: { point, passage } }, SESSIONS_PER_LIFE);
       expect(await lives.check("running"), `after ${point}`).toEqual([]);
     }
     await lives.untilDone({ settle: false });

@@ -63,8 +63,8 @@ export async function codesOfRun(
   fault: { readonly sabotage?: Sabotage } = {},
 ): Promise<readonly string[]> {
   const lives = await begin(place, kind);
-  lives.addSessions(SESSIONS);
-  if (strike !== undefined) await lives.untilStruck({ settle: false, strike });
+  if (strike === undefined) lives.addSessions(SESSIONS);
+  else await lives.untilStruck({ settle: false, strike }, SESSIONS);
   // A broken engine may never be done.
   await (fault.sabotage === undefined
     ? lives.untilDone({ settle: false })
