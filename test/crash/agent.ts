@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   CallEnd,
   type CallPlan,
@@ -58,8 +59,9 @@ export class Agent implements Host {
   }
 
   /** Sends a user's message; resolves when the step that answers it has ended. False if it was refused. */
-  async message(id: string, number: number): Promise<boolean> {
-    const invocationId = `${id}-${number}`;
+  async message(id: string): Promise<boolean> {
+    // Not numbered: where the ledger has lost earlier messages, a number would be used for two.
+    const invocationId = randomUUID();
     const received = await receiveMessage(partsOf(this.#engine), {
       session: { app: this.app, user: USER, id },
       event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Pay them." }] } },

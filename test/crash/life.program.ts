@@ -230,7 +230,7 @@ async function converse(
     const sent = (await view.framesOfSession(id)).length;
     if (sent >= messagesOf(kind)) return;
     // Refused while another message of the session is being answered.
-    if (!(await agent.message(id, sent))) await changed;
+    if (!(await agent.message(id))) await changed;
   }
 }
 
