@@ -73,3 +73,11 @@ function delayOf(ms: number): number {
 export function jitter(maxMs: number): number {
   return Math.random() * maxMs;
 }
+
+/**
+ * Waits for a random part of `maxMs` before a collision is tried again. In real time, whatever the engine's clock is: the
+ * others do not stand still when a test's clock does.
+ */
+export function pauseBriefly(maxMs: number): Promise<void> {
+  return systemClock.sleep(jitter(maxMs));
+}

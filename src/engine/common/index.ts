@@ -5,7 +5,7 @@
  * store; which parts of a value are secret and what replaces them.
  */
 
-export { type Clock, jitter, systemClock } from "./clock.ts";
+export { type Clock, jitter, pauseBriefly, systemClock } from "./clock.ts";
 export { copyJson, throughJson } from "./copy-json.ts";
 export {
   bodyDigest,

@@ -1,6 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import { CountersignError } from "../../protocol/index.ts";
-import { jitter } from "../common/index.ts";
+import { pauseBriefly } from "../common/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Reserved } from "../questions/index.ts";
 import type { Commit, CommitOutcome, Snapshot, Target } from "./commit.ts";
@@ -64,8 +63,7 @@ export async function transact<T>(
       // It cannot do without starting something.
       if (last.conflict === "suspended" && next.conflict === "suspended") throw suspendedError();
       last = next;
-      // In real time, whatever the engine's clock is: other commands do not stand still when a test's clock does.
-      await setTimeout(jitter(Math.min(tries, MAX_PAUSE_MS)));
+      await pauseBriefly(Math.min(tries, MAX_PAUSE_MS));
     }
     throw new CountersignError("ledger-busy", "The session kept changing while this command ran. Try again.");
   });
