@@ -309,6 +309,15 @@ describe("a decision", () => {
     });
   });
 
+  test("with changed arguments is refused: the agent would run its own", async () => {
+    const peer = await openPeer(approvals("delete_pod"), DONE);
+    const caller = await startCallingServer(resources, peer.url);
+    const { pending } = await caller.runner.send("go", ANA);
+    const changed = caller.runner.approve(pending[0]?.id ?? "", { ...BOSS, args: { pod: "web-1" } });
+    await expect(changed).rejects.toMatchObject({ code: "arguments-mismatch" });
+    expect(peer.got).toHaveLength(1);
+  });
+
   test("is not sent where the agent tells about another task", async () => {
     const peer = await openForgetfulPeer({ statuses: [approvals("delete_pod"), DONE], tells: "task-2" });
     const caller = await startCallingServer(resources, peer.url, { lostAfterMs: 0 });
