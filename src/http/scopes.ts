@@ -15,9 +15,9 @@ export const USUAL_SCOPES: readonly Scope[] = ["run", "read", "decide"];
 /** The prefix of our scopes in an issuer's tokens. */
 const NAMESPACE = "countersign:";
 
-/** Our scopes in an issuer's list; undefined if there are none. */
-export function scopesNamedIn(list: string): readonly Scope[] | undefined {
-  const named = list.split(" ").filter((word) => word.startsWith(NAMESPACE));
+/** Our scopes among an issuer's; undefined if there are none. */
+export function scopesNamedIn(words: readonly string[]): readonly Scope[] | undefined {
+  const named = words.filter((word) => word.startsWith(NAMESPACE));
   if (named.length === 0) return undefined;
   return named.map((word) => word.slice(NAMESPACE.length)).filter(isScope);
 }

@@ -41,6 +41,8 @@ describe("what goes with a person", () => {
     ["ana", "mail-link", { confirmation: "ana", person: "ben" }],
     ["ana", "shared-grant", { requesters: ["ben"], approvals: [{ by: { id: "eve" } }], agent: "ana" }],
     ["ana", "delegation", { from: "ben", to: "eve", scope: { app: ["ana"] } }],
+    ["ana", "ledger-notice", { message: "ana", acknowledged: { by: "ben", at: "2026" } }],
+    ["ana", "ledger-notice", { message: "ana" }],
     ["sent", "channel-messages", { subject: "q1", shown: 1, to: { room: { state: "sent" } }, failed: {} }],
   ])("of %s: not a %s of somebody else", (user, kind, value) => {
     expect(leftOf(kind, value, { user })).toBe(value);
@@ -52,6 +54,14 @@ describe("what goes with a person", () => {
       ...TOKEN,
       createdBy: "person-1",
       revokedBy: "person-1",
+    });
+  });
+
+  test("not the notices that they acknowledged, which name them by the pseudonym", () => {
+    const notice = { message: "lost", acknowledged: { by: "ana", at: "2026" } };
+    expect(leftOf("ledger-notice", notice)).toEqual({
+      message: "lost",
+      acknowledged: { by: "person-1", at: "2026" },
     });
   });
 

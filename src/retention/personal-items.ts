@@ -23,6 +23,7 @@ export const PERSONAL_ITEMS: readonly PersonalItems[] = [
     ),
   },
   { kind: "shared-grant", without: withoutGrant },
+  { kind: "ledger-notice", without: withoutReader },
 ];
 
 type Owner = (value: JsonObject) => JsonValue | undefined;
@@ -40,6 +41,13 @@ function withoutIssuer({ value }: StoredItem, { user, pseudonym }: ErasedPerson)
   const named = ["createdBy", "revokedBy"].filter((name) => value[name] === user);
   if (named.length === 0) return value;
   return { ...value, ...Object.fromEntries(named.map((name) => [name, pseudonym])) };
+}
+
+/** A notice that they acknowledged is still about the ledger. */
+function withoutReader({ value }: StoredItem, { user, pseudonym }: ErasedPerson): JsonValue | undefined {
+  if (!isJsonObject(value)) return value;
+  const acknowledged = objectOf(value["acknowledged"]);
+  return acknowledged["by"] === user ? { ...value, acknowledged: { ...acknowledged, by: pseudonym } } : value;
 }
 
 /** Removes only the messages to this person: the others are still updated, and not sent twice. */

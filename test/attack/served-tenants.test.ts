@@ -157,6 +157,21 @@ test(
     ])
       expect([host, await get(host)]).toEqual([host, 404]);
     expect(await get("MINE.example.test:8443")).toBe(200);
+    // However the other one is written, and wherever else a request names it, a token of this one opens nothing there.
+    const spelt = [`${theirs.host}.`, "THEIRS.example.test", "%74heirs.example.test", `${theirs.host}:1`];
+    for (const host of spelt) expect([host, [400, 401, 421].includes(await get(host))]).toEqual([host, true]);
+    const named = { "x-forwarded-host": theirs.host, forwarded: `host=${theirs.host}`, "x-tenant": "theirs" };
+    const elsewhere = async (host: string): Promise<number> =>
+      (await ask({ method: "GET", path: "/v1/me" }, { ...named, ...bearer(theirs.tokens.pop() ?? ""), host }))
+        .status;
+    expect([await elsewhere(mine.host), await elsewhere(theirs.host)]).toEqual([401, 200]);
+    const paths = [
+      `//${theirs.host}/v1/me`,
+      `/..%2f..%2ftheirs/v1/me`,
+      `/v1/../../theirs/v1/me`,
+      "/t/theirs/v1/me",
+    ];
+    for (const path of paths) expect([path, await get(mine.host, path)]).toEqual([path, 404]);
     // A request that names two hosts is for none of them.
     expect(await get(mine.host, `http://${theirs.host}/v1/me`)).toBe(400);
   },

@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import { askedQuestions, type ForeignCall, readAnswers } from "../../runtime/index.ts";
 import { dataPart, type MessageDraft, textPart } from "../messages/index.ts";
-import type { ChildAsk, PauseForm, Rest } from "./child-task.ts";
+import { type Asking, type ChildAsk, type PauseForm, pauseDigest } from "./child-task.ts";
 
 /** A decision on one of the remote agent's calls, with the remote ids. */
 type ChildDecision = Readonly<{
@@ -26,11 +26,10 @@ type ChildDecision = Readonly<{
 }>;
 
 /** All decisions of a pause, as the arguments of the call that sends them. */
-export function answerArgs(
-  { form, asks }: Extract<Rest, { state: "asks" }>,
-  calls: readonly ForeignCall[],
-): JsonObject {
-  return { form, decisions: asks.map((ask, index) => decisionOn(ask, form, calls[index])) };
+export function answerArgs(pause: Asking, calls: readonly ForeignCall[]): JsonObject {
+  const { form, asks } = pause;
+  const decisions = asks.map((ask, index) => decisionOn(ask, form, calls[index]));
+  return { form, pause: pauseDigest(pause), decisions };
 }
 
 /** The same for a pause that was decided on the remote server: nothing is sent. */

@@ -1,5 +1,7 @@
+import { hash } from "node:crypto";
 import { type Artifact, type Message, type Part, type Task, TaskState } from "@a2a-js/sdk";
 import {
+  canonicalJson,
   decodeAskUserRequest,
   decodeToolApprovalRequest,
   isJsonObject,
@@ -33,6 +35,19 @@ export type Rest =
       /** The agent below the child that asks, where the child says so. */
       readonly agent?: string;
     };
+
+/** A state in which people are asked. */
+export type Asking = Extract<Rest, { state: "asks" }>;
+
+/** Identifies a pause by everything that people are shown: an agent may ask something else under the same ids. */
+export function pauseDigest({ form, asks, agent = "" }: Asking): string {
+  return hash("sha256", canonicalJson({ form, asks, agent }), "base64url");
+}
+
+/** Is this the pause with that digest? */
+export function isPause(rest: Rest | undefined, digest: string): boolean {
+  return rest?.state === "asks" && pauseDigest(rest) === digest;
+}
 
 const LONGEST_NAME = 128;
 

@@ -1,7 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
 import { isJsonArray, type JsonObject, member } from "../../protocol/index.ts";
-import { type Rest, restOf } from "./child-task.ts";
-import { isPause } from "./exchange.ts";
+import { isPause, type Rest, restOf } from "./child-task.ts";
 import { isRefusal, type Peer } from "./peer.ts";
 
 /** A task of a remote agent without an open exchange. */
@@ -19,11 +18,10 @@ export async function decidedAtChild(
   peer: Peer,
   { agent, note, signal }: WatchedTask & { readonly agent: string },
 ): Promise<string | undefined> {
-  const ids = idsIn(note);
-  const rest = restOf(await peer.task(taskIn(note), signal));
-  if (isPause(rest, ids)) return undefined;
-  return asksStill(rest, ids)
-    ? `partly decided at ${agent}; the rest is asked again`
+  const rest = restOf(await peer.task(textIn(note, "task"), signal));
+  if (isPause(rest, textIn(note, "pause"))) return undefined;
+  return asksStill(rest, idsIn(note))
+    ? `partly decided or changed at ${agent}; the rest is asked again`
     : `decided or expired at ${agent}; its task continued without an answer from here`;
 }
 
@@ -33,7 +31,7 @@ function asksStill(rest: Rest | undefined, ids: readonly string[]): boolean {
 
 /** Cancels a remote task; resolves once it is over there, and throws while it is not. */
 export async function callOffTask(peer: Peer, { note, signal }: WatchedTask): Promise<void> {
-  const task = taskIn(note);
+  const task = textIn(note, "task");
   try {
     await peer.cancel(task, signal);
   } catch (error) {
@@ -59,9 +57,9 @@ const OVER: ReadonlySet<TaskState> = new Set([
   TaskState.TASK_STATE_REJECTED,
 ]);
 
-function taskIn(note: JsonObject): string {
-  const task = member(note, "task");
-  return typeof task === "string" ? task : "";
+function textIn(note: JsonObject, name: string): string {
+  const text = member(note, name);
+  return typeof text === "string" ? text : "";
 }
 
 function idsIn(note: JsonObject): readonly string[] {

@@ -1,10 +1,18 @@
 import type { Message, Task } from "@a2a-js/sdk";
 import { CallAbandoned, type CallRecord, OutcomeUnknown } from "../../engine/index.ts";
-import { isJsonArray, isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
+import { type JsonObject, member } from "../../protocol/index.ts";
 import type { ForeignContext } from "../../runtime/index.ts";
 import { type MessageDraft, type MessagePlace, textPart, toMessage } from "../messages/index.ts";
 import { answerDraft } from "./child-answer.ts";
-import { answerIn, MESSAGE_TOOL, type Rest, restOf } from "./child-task.ts";
+import {
+  type Asking,
+  answerIn,
+  isPause,
+  MESSAGE_TOOL,
+  pauseDigest,
+  type Rest,
+  restOf,
+} from "./child-task.ts";
 import { isRefusal, type Peer } from "./peer.ts";
 
 /** How an exchange with a remote agent ended. */
@@ -64,7 +72,7 @@ export class Exchange {
     const draft: MessageDraft = { id, role: "user", parts: [textPart(textIn(args, "message"))] };
     const sent = await this.#reach(() => this.#sendNow(place, draft));
     if (!isTask(sent)) return { task: "", context: sent.contextId, rest: answerIn(sent) };
-    return this.#follow(sent, []);
+    return this.#follow(sent);
   }
 
   /**
@@ -73,25 +81,26 @@ export class Exchange {
    */
   async #answer({ id, args }: CallRecord): Promise<Exchanged> {
     this.#task = textIn(args, "task");
-    const ids = idsIn(args);
+    // Empty if there is nothing to send.
+    const pause = textIn(args, "pause");
     const place = { taskId: this.#task, contextId: textIn(args, "context") };
     let tries = this.#context.attempt - 1;
     try {
       const { task, sent } = await this.#reach(async () => {
         const now = await this.#read();
-        if (!isPause(restOf(now), ids)) return { task: now };
+        if (!isPause(restOf(now), pause)) return { task: now };
         tries += 1;
         return { sent: await this.#sendNow(place, answerDraft(id, args)) };
       });
       if (task !== undefined) {
-        const took = tries > 0 && ids.length > 0 ? "perhaps" : "no";
-        return { ...(await this.#follow(task, [])), took };
+        const took = tries > 0 && pause !== "" ? "perhaps" : "no";
+        return { ...(await this.#follow(task)), took };
       }
       if (!isTask(sent)) return { task: "", context: sent.contextId, rest: answerIn(sent), took: "yes" };
-      return { ...(await this.#follow(sent, ids)), took: "yes" };
+      return { ...(await this.#follow(sent, pause)), took: "yes" };
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      return { ...(await this.#afterRefusal(error, ids)), took: "no" };
+      return { ...(await this.#afterRefusal(error, pause)), took: "no" };
     }
   }
 
@@ -103,15 +112,15 @@ export class Exchange {
   }
 
   /** Somebody may have just decided on the remote server. Then that is final. */
-  async #afterRefusal(refusal: Error, ids: readonly string[]): Promise<Exchanged> {
+  async #afterRefusal(refusal: Error, pause: string): Promise<Exchanged> {
     const task = await this.#read();
-    if (!isPause(restOf(task), ids)) return this.#follow(task, []);
+    if (!isPause(restOf(task), pause)) return this.#follow(task);
     await this.#giveUp();
     const message = `${this.#agent} refused the decision: ${refusal.message}`;
     return { task: task.id, context: task.contextId, rest: { state: "failed", message } };
   }
 
-  async #follow(first: Task, answered: readonly string[]): Promise<Exchanged> {
+  async #follow(first: Task, answered = ""): Promise<Exchanged> {
     const since = Date.now();
     let waitMs = FIRST_WAIT_MS;
     for (let task = first; ; task = await this.#read()) {
@@ -173,7 +182,7 @@ export class Exchange {
   // The remote work would continue unseen, so it is stored, and the agent will be told.
   async #told(error: unknown): Promise<unknown> {
     if (error instanceof Stopped && this.#task !== "") {
-      await this.#context.note(taskNote(this.#task, []));
+      await this.#context.note(taskNote(this.#task));
       // Tell it now too, because there may be no worker here.
       this.#giveUp().catch(() => {});
     }
@@ -195,24 +204,13 @@ export class Exchange {
 class Stopped extends Error {}
 
 /** The stored note about a remote task: the task, and the pause that people are asked about. */
-export function taskNote(task: string, ids: readonly string[]): JsonObject {
-  return { task, ids };
+export function taskNote(task: string, pause?: Asking): JsonObject {
+  if (pause === undefined) return { task };
+  return { task, pause: pauseDigest(pause), ids: pause.asks.map(({ id }) => id) };
 }
 
 function isTask(sent: Task | Message): sent is Task {
   return "status" in sent;
-}
-
-/** Is this the same pause with these ids? */
-export function isPause(rest: Rest | undefined, ids: readonly string[]): boolean {
-  if (rest?.state !== "asks" || ids.length === 0) return false;
-  return rest.asks.length === ids.length && rest.asks.every(({ id }) => ids.includes(id));
-}
-
-function idsIn(args: JsonObject): readonly string[] {
-  const decisions = member(args, "decisions");
-  if (!isJsonArray(decisions)) return [];
-  return decisions.filter(isJsonObject).map((decision) => textIn(decision, "id"));
 }
 
 function textIn(object: JsonObject, name: string): string {

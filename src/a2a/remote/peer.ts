@@ -62,7 +62,9 @@ export class Peer {
 
   async task(id: string, signal: AbortSignal): Promise<Task> {
     const client = await this.#connected();
-    return client.getTask({ id, historyLength: 0, tenant: "" }, requestOptions(signal));
+    const task = await client.getTask({ id, historyLength: 0, tenant: "" }, requestOptions(signal));
+    if (task.id !== id) throw new Error(`It answered about the task "${task.id}", not "${id}".`);
+    return task;
   }
 
   async cancel(id: string, signal: AbortSignal): Promise<void> {

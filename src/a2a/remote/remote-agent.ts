@@ -114,13 +114,7 @@ export class RemoteAgent implements ForeignAgent {
     const { rest, task } = exchanged;
     if (rest.state === "failed" && call.tool === MESSAGE_TOOL) throw new Error(rest.message);
     // Stored before anybody is asked, so that later decisions and stops are handled.
-    if (rest.state === "asks")
-      await context.note(
-        taskNote(
-          task,
-          rest.asks.map(({ id }) => id),
-        ),
-      );
+    if (rest.state === "asks") await context.note(taskNote(task, rest));
     const note: Note = { call: call.id, ...exchanged };
     const learned = handedOver(this.name, call, exchanged);
     return new CallEnd({ result: resultOf(exchanged), cursor: { remote: note }, learned });

@@ -198,7 +198,7 @@ describe("a pause", () => {
     const taken = await caller.engine.ledger.load({ confirmation: pending[1]?.id ?? "" });
     expect(taken?.confirmation).toMatchObject({
       status: "cancelled",
-      withdrawal: "partly decided at desk; the rest is asked again",
+      withdrawal: "partly decided or changed at desk; the rest is asked again",
     });
     const before = await caller.engine.ledger.load({ confirmation: pending[0]?.id ?? "" });
     expect(before?.call?.result).toMatchObject({ answer: "desk asks again" });

@@ -37,11 +37,18 @@ interface Forgetful {
   readonly statuses: readonly JsonObject[];
   /** Takes a message that it got before for a new one. */
   readonly forgets?: true;
+  /** Which task it tells about when it is asked for one. */
+  readonly tells?: string;
   /** Whether the answer to this message gets lost on the way back. */
   readonly loses?: (nth: number) => boolean;
 }
 
-async function openForgetfulPeer({ statuses, forgets, loses = () => false }: Forgetful): Promise<Peer> {
+async function openForgetfulPeer({
+  statuses,
+  forgets,
+  tells = "task-1",
+  loses = () => false,
+}: Forgetful): Promise<Peer> {
   const got: Got[] = [];
   const answer = (body: string): JsonObject => {
     const { id, method, params } = JSON.parse(body) as {
@@ -54,7 +61,7 @@ async function openForgetfulPeer({ statuses, forgets, loses = () => false }: For
     if (method === "SendMessage" && loses(got.length)) throw new Error("The line went dead.");
     const status = statuses[Math.min(got.length, statuses.length) - 1] ?? {};
     const task = { id: "task-1", contextId: "context-1", status, artifacts: [], history: [] };
-    return { jsonrpc: "2.0", id, result: method === "SendMessage" ? { task } : task };
+    return { jsonrpc: "2.0", id, result: method === "SendMessage" ? { task } : { ...task, id: tells } };
   };
   const fetch = async (request: Request): Promise<Response> => {
     if (request.method !== "GET") {
@@ -256,6 +263,68 @@ describe("a decision", () => {
     const done = await (await caller.runner.approve(turn.pending[0]?.id ?? "", BOSS)).finished;
     expect(done.text).toContain("All done.");
     expect(peer.got).toHaveLength(3);
+  });
+
+  describe("counts for the question that was shown, and for no other under its id", () => {
+    const tool = { id: "c-0", call_id: "k-0", name: "delete_pod", args: { pod: "web-0" } };
+    const shown = asks({ type: "tool_approval_request", tools: [tool] });
+    const OTHERS: readonly (readonly [string, JsonObject])[] = [
+      ["other arguments", { args: { pod: "db-0" } }],
+      ["another tool", { name: "drop_database" }],
+      ["another call", { call_id: "k-9" }],
+    ];
+    const other = (change: JsonObject): JsonObject =>
+      asks({ type: "tool_approval_request", tools: [{ ...tool, ...change }] });
+
+    test.each(OTHERS)("%s, before it is sent", async (_, change) => {
+      const statuses = [shown];
+      const peer = await openForgetfulPeer({ statuses });
+      const caller = await startCallingServer(resources, peer.url, { idle: true });
+      const { pending } = await caller.runner.send("go", ANA);
+      statuses.splice(0, 1, other(change));
+      const turn = await (await caller.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+      expect(peer.got).toHaveLength(1);
+      expect([turn.status, turn.pending.length]).toEqual(["paused", 1]);
+      expect(turn.pending[0]?.id).not.toBe(pending[0]?.id);
+    });
+
+    test.each(OTHERS)("%s, while people still decide: they are asked again", async (_, change) => {
+      const statuses = [shown];
+      const peer = await openForgetfulPeer({ statuses });
+      const caller = await startCallingServer(resources, peer.url);
+      const { pending } = await caller.runner.send("go", ANA);
+      statuses.splice(0, 1, other(change));
+      const status = async (): Promise<string> =>
+        (await caller.engine.confirmation(pending[0]?.id ?? "")).status;
+      await expect.poll(status, { timeout: 30_000 }).toBe("cancelled");
+      expect(peer.got).toHaveLength(1);
+    });
+
+    test.each(OTHERS)("%s, after it was sent: that is a new question", async (_, change) => {
+      const peer = await openPeer(shown, other(change), DONE);
+      const caller = await startCallingServer(resources, peer.url, { lostAfterMs: 0 });
+      const { pending } = await caller.runner.send("go", ANA);
+      const turn = await (await caller.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+      expect([turn.status, turn.pending.length, peer.got.length]).toEqual(["paused", 1, 2]);
+    });
+  });
+
+  test("with changed arguments is refused: the agent would run its own", async () => {
+    const peer = await openPeer(approvals("delete_pod"), DONE);
+    const caller = await startCallingServer(resources, peer.url);
+    const { pending } = await caller.runner.send("go", ANA);
+    const changed = caller.runner.approve(pending[0]?.id ?? "", { ...BOSS, args: { pod: "web-1" } });
+    await expect(changed).rejects.toMatchObject({ code: "arguments-mismatch" });
+    expect(peer.got).toHaveLength(1);
+  });
+
+  test("is not sent where the agent tells about another task", async () => {
+    const peer = await openForgetfulPeer({ statuses: [approvals("delete_pod"), DONE], tells: "task-2" });
+    const caller = await startCallingServer(resources, peer.url, { lostAfterMs: 0 });
+    const { pending } = await caller.runner.send("go", ANA);
+    const stuck = await (await caller.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+    expect(stuck.unknown.map(({ tool }) => tool)).toEqual(["a2a_answer"]);
+    expect(peer.got).toHaveLength(1);
   });
 
   test("is told an older kagent as a batch", async () => {

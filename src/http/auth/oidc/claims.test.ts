@@ -22,10 +22,27 @@ test("an email is an identity only where the issuer verified it", () => {
 
 test("scopes are those that the token names as ours, and else what the settings say, which is none", () => {
   expect(toPerson({ sub: "ana", scope: "openid countersign:read" }, {}, ["run"])?.scopes).toEqual(["read"]);
-  for (const scope of ["openid profile", "read decide", ["countersign:admin"], undefined]) {
+  for (const scope of ["openid profile", "read decide", [], undefined]) {
     expect(toPerson({ sub: "ana", scope }, {})?.scopes).toEqual([]);
     expect(toPerson({ sub: "ana", scope }, {}, ["read"])?.scopes).toEqual(["read"]);
   }
+});
+
+test.each<[string, object]>([
+  ["a list", { scope: ["openid", "countersign:read"] }],
+  ["a list of Okta", { scp: ["openid", "countersign:read"] }],
+  ["a text of Entra", { scp: "openid countersign:read" }],
+  ["both, of which one is empty", { scope: "", scp: ["countersign:read"] }],
+])("scopes in %s replace the default ones, which may go further", (_, claims) => {
+  expect(toPerson({ sub: "ana", ...claims }, {}, ["run", "read", "decide"])?.scopes).toEqual(["read"]);
+});
+
+test.each<[string, object]>([
+  ["a number", { scope: 7 }],
+  ["an object", { scope: { "countersign:admin": true } }],
+  ["a list with something else in it", { scp: ["countersign:admin", 7] }],
+])("scopes in %s are not understood, so there are none", (_, claims) => {
+  expect(toPerson({ sub: "ana", ...claims }, {}, ["run", "read", "decide"])?.scopes).toEqual([]);
 });
 
 test.each(["local", "local:root", "provider:clerk", "", " ", "a\u202eb"])(
@@ -40,6 +57,9 @@ test.each<[string, object]>([
   ["as issuers write it that name the client in azp", { sub: "planner", azp: "planner" }],
   ["of Auth0", { sub: "x1@clients", azp: "x1", gty: "client-credentials" }],
   ["of Entra", { sub: "7c", azp: "x1", idtyp: "app" }],
+  ["of Entra, without the claim that says so", { sub: "7c", oid: "7c", tid: "t1", azp: "x1" }],
+  ["of Entra, in its first version", { sub: "7c", oid: "7c", tid: "t1", appid: "x1" }],
+  ["of Okta", { sub: "0oa1", cid: "0oa1" }],
   ["of Keycloak", { sub: "7c", azp: "x1", preferred_username: "service-account-x1" }],
 ])("a program's own token, %s, decides only by a scope that names it", (_, claims) => {
   const scopes = ["run", "read", "decide"] as const;
@@ -50,5 +70,7 @@ test.each<[string, object]>([
 
 test("a person's token names the program that they use, and is theirs", () => {
   const claims = { sub: "ana", azp: "inbox", client_id: "inbox", gty: "password", idtyp: "user" };
-  expect(toPerson(claims, {}, ["run", "decide"])?.scopes).toEqual(["run", "decide"]);
+  const entra = { oid: "7c", tid: "t1", appid: "inbox" };
+  for (const more of [{}, { cid: "inbox" }, entra, { oid: "ana" }])
+    expect(toPerson({ ...claims, ...more }, {}, ["run", "decide"])?.scopes).toEqual(["run", "decide"]);
 });

@@ -28,18 +28,20 @@ export function toPerson(
     id,
     kind: "oidc",
     roles: textsOf(claimAt(claims, rolesClaim)),
-    scopes: scopesOf(member(claims, "scope")) ?? (isProgram(claims) ? undeciding(unnamed) : unnamed),
+    scopes: scopesOf(claims) ?? (isProgram(claims) ? undeciding(unnamed) : unnamed),
     authenticated: true,
   };
 }
 
 /** Did a program get this token for itself? Each issuer marks this differently. */
 function isProgram(claims: { readonly [name: string]: unknown }): boolean {
-  const { sub, client_id: client, azp, gty, idtyp, preferred_username: name } = claims;
-  const clients = [client, azp].filter((id) => typeof id === "string");
+  const { sub, client_id: client, azp, cid, appid, gty, idtyp, oid, tid, preferred_username: name } = claims;
+  const clients = [client, azp, cid, appid].filter((id) => typeof id === "string");
   return (
     gty === "client-credentials" ||
     idtyp === "app" ||
+    // Entra gives a person another `sub` in each program.
+    (tid !== undefined && oid === sub) ||
     clients.some((id) => id === sub || name === `service-account-${id}`)
   );
 }
@@ -61,6 +63,14 @@ function textsOf(value: unknown): readonly string[] {
   return list.filter((entry) => typeof entry === "string");
 }
 
-function scopesOf(value: unknown): readonly Scope[] | undefined {
-  return typeof value === "string" ? scopesNamedIn(value) : undefined;
+/** Our scopes, where the issuer names any; none where it writes them in a way that we do not know. */
+function scopesOf(claims: { readonly [name: string]: unknown }): readonly Scope[] | undefined {
+  const lists = [member(claims, "scope"), member(claims, "scp")].map(wordsIn);
+  return lists.includes(undefined) ? [] : scopesNamedIn(lists.flatMap((words) => words ?? []));
+}
+
+// A text with spaces, as the standard says; Okta writes a list.
+function wordsIn(value: unknown = ""): readonly string[] | undefined {
+  if (typeof value === "string") return value.split(" ");
+  return Array.isArray(value) && value.every((word) => typeof word === "string") ? value : undefined;
 }
