@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from "node:crypto";
 import type { Ledger, Principal } from "../engine/index.ts";
 import { CountersignError, canonicalJson, type JsonValue } from "../protocol/index.ts";
 
@@ -64,12 +71,13 @@ function boundTo({ list, principal: { kind, id, onBehalfOf }, filter = null }: C
   return Buffer.from(canonicalJson([list, kind, id, onBehalfOf ?? null, filter]));
 }
 
-const keys = new WeakMap<Uint8Array, Buffer>();
+const keys = new WeakMap<Uint8Array, KeyObject>();
 
-function keyOf(digestKey: Uint8Array): Buffer {
+// As an object: from bytes, Node would make one for each cursor, and the live feed makes one for each message of each reader.
+function keyOf(digestKey: Uint8Array): KeyObject {
   let key = keys.get(digestKey);
   if (key === undefined) {
-    key = Buffer.from(hkdfSync("sha256", digestKey, "", "countersign cursors", KEY_BYTES));
+    key = createSecretKey(Buffer.from(hkdfSync("sha256", digestKey, "", "countersign cursors", KEY_BYTES)));
     keys.set(digestKey, key);
   }
   return key;
