@@ -5,4 +5,4 @@
 export type { Database } from "./database.ts";
 export { hasNul, type LoneConnection, type PostgresValue, type Row } from "./driver.ts";
 export { openDatabase, openStandbys } from "./open-database.ts";
-export { isGuardRaised, isUndefined, READ_ONLY, toLedgerError } from "./postgres-errors.ts";
+export { isGuardRaised, isLockTimeout, isUndefined, READ_ONLY, toLedgerError } from "./postgres-errors.ts";

@@ -110,6 +110,24 @@ test("whoever waits for another's migration finds it done, however long it takes
   expect((await execute(url, SCHEMA))[0]?.rows).toEqual([{ version: NEWEST }]);
 });
 
+test("a migration that needs a table which somebody reads for long does not hold up commits, and is made afterwards", async () => {
+  const url = await createEmptyDatabase(resources);
+  await migratePostgres(url);
+  const writer = new SessionWriter(await open(url), "s1");
+  const holder = await connect(resources, url);
+  await holder.query("begin");
+  await holder.query("select 1 from countersign.log");
+  const step = { version: NEWEST + 1, texts: ["alter table countersign.log add column more text"] };
+  const migrating = migrate(await openDatabase(url), [...MIGRATIONS, step]);
+  const waits = "select 1 from pg_locks where relation = 'countersign.log'::regclass and not granted";
+  while ((await holder.query(waits)).rowCount === 0);
+  expect(await writer.commit()).toEqual({ ok: true });
+  expect((await execute(url, SCHEMA))[0]?.rows).toEqual([{ version: NEWEST }]);
+  await holder.query("commit");
+  expect(await migrating).toMatchObject({ version: NEWEST });
+  expect((await execute(url, SCHEMA))[0]?.rows).toEqual([{ version: NEWEST + 1 }]);
+});
+
 const OTHERS = { code: "ledger-mismatch", message: expect.stringContaining("a different build") as unknown };
 const forge = (version: number): string =>
   `update countersign.meta set value = 'other' where name = 'fingerprint-${version}'`;

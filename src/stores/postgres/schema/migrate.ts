@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CountersignError } from "../../../protocol/index.ts";
 import { FINGERPRINT, fingerprints, isSameBuild } from "../../sql/fingerprint.ts";
 import { otherBuild } from "../../sql/other-build.ts";
-import { type Database, type LoneConnection, toLedgerError } from "../connection/index.ts";
+import { type Database, isLockTimeout, type LoneConnection, toLedgerError } from "../connection/index.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** One step forward of the schema. There is no way back. */
@@ -30,6 +31,10 @@ const NO_SCHEMA: SchemaState = { version: 0, breaking: 0, fingerprints: new Map(
 
 // One for each schema; which number does not matter, but that nobody else takes it.
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('countersign', 4849336966747728))";
+// Commits queue up behind a migration that waits for a table, and wait for three seconds at most.
+const TABLE_WAIT = "set local lock_timeout = '1s'";
+const PAUSE_MS = 2_000;
+const MOST_TRIES = 100;
 const HAS_META = "select to_regclass('countersign.meta') is not null";
 const STATE = `select name, value from countersign.meta where name in ('schema', 'breaking') or name like '${FINGERPRINT}%'`;
 /** What every other step needs first. */
@@ -87,26 +92,37 @@ export function isMadeByThisBuild(state: SchemaState): boolean {
 
 /**
  * Brings the schema to the newest version, all steps in one transaction. Any number of processes may do this at
- * once: they take turns under a lock, the first migrates, the others find it done. Resolves to what was there
- * before.
+ * once: they take turns under a lock, the first migrates, the others find it done. If somebody else holds a table for long, it
+ * steps back and tries again later, so that commits do not wait behind it. Resolves to what was there before.
  */
 export async function migrate(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<SchemaState> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrateOnce(database, migrations);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw toLedgerError(error, database.name);
+      if (tries === MOST_TRIES) throw tableInUse(database.name, error);
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+async function migrateOnce(database: Database, migrations: readonly Migration[]): Promise<SchemaState> {
   const connection = await database.loneConnection({ patient: true });
   connection.on("error", () => {});
   try {
     await connection.connect();
     await connection.query({ text: "begin; set local statement_timeout = 0; set local lock_timeout = 0" });
     await connection.query({ text: LOCK });
+    await connection.query({ text: TABLE_WAIT });
     const before = await lockedState(connection);
     assertOurs(before, database.name);
     await apply(connection, before, migrations);
     await connection.query({ text: "commit" });
     return before;
-  } catch (error) {
-    throw toLedgerError(error, database.name);
   } finally {
     await connection.end().catch(() => {});
   }
@@ -169,5 +185,13 @@ function newer(name: string, found: number): CountersignError {
     "ledger-newer",
     `The ledger "${name}" has schema ${found}, and that migration is breaking: this version of Countersign (${NEWEST}) must not use it. Upgrade Countersign in this process.`,
     { details: { ledger: name, found, known: NEWEST } },
+  );
+}
+
+function tableInUse(name: string, cause: unknown): CountersignError {
+  return new CountersignError(
+    "ledger-busy",
+    `The ledger "${name}" was not migrated: a long transaction of somebody else uses a table that the migration changes. End it (see pg_stat_activity), and try again.`,
+    { details: { ledger: name }, cause },
   );
 }
