@@ -1,8 +1,7 @@
-import { Engine, type Ledger, oneApproval } from "../src/engine/index.ts";
-import { viewersOf } from "../src/engine/people/index.ts";
-import { FULL } from "../test/support/ledger/full-session.ts";
+import { Engine, type Ledger } from "../src/engine/index.ts";
 import { loadedPending, loadedSession, loadHistory, loadPending } from "./bulk-load.ts";
 import { openLedger, ScriptedAgent } from "./contenders/engine.ts";
+import { IN_GROUPS } from "./in-groups.ts";
 import { TOOL } from "./scenario.ts";
 
 /** What grows, to which sizes, and how often each is looked at. */
@@ -34,11 +33,6 @@ interface Subject {
 
 const EVENTS_PER_CYCLE = 6;
 const PAGE_LIMIT = 50;
-/** As whom somebody in 20 groups looks: some have few questions, one has a quarter of them, one all. */
-const IN_GROUPS = viewersOf({
-  requirements: oneApproval("requester"),
-  requesters: [FULL.busyUser, ...Array.from({ length: 18 }, (_, n) => `user-${n}`)],
-});
 
 /**
  * All sizes in one process, sample by sample in turn: they share compiled code, and whatever slows the machine

@@ -21,8 +21,9 @@ export interface Options {
   readonly quick: boolean;
   /** For how long each ledger of "load" is decided on. */
   readonly loadSeconds: number;
-  /** How many questions of the large ledger of "full" were decided; a tenth as many wait. */
+  /** Of the large ledger of "full": how many questions were decided, and how many wait. */
   readonly decided: number;
+  readonly pending: number;
   /** Of "viewers": how many inboxes are open, how many decisions there are a second, and how many servers. */
   readonly viewers: number;
   readonly rate: number;
@@ -37,7 +38,8 @@ export const HELP = `Usage: npm run bench -- [options]
   --rounds 15                interleaved rounds of "cycle"; samples of "growth" are 30 times as many
   --quick                    a check that it works: short, hardly warm, 100,000 instead of 1,000,000; do not quote
   --seconds 120              how long "load" decides, for each of its ledgers
-  --decided 1000000          how many were decided in the large ledger of "full"; a tenth as many wait
+  --decided 1000000          how many were decided in the large ledger of "full"
+  --pending 100000           how many wait there (default: a tenth as many)
   --viewers 1000 --rate 100 --replicas 3   of "viewers": open inboxes, decisions a second, servers
   --keep                     write bench/RESULTS.md too, of "load" or "full" alone LOAD.md or FULL.md
   --help
@@ -52,6 +54,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
       rounds: { type: "string" },
       seconds: { type: "string" },
       decided: { type: "string" },
+      pending: { type: "string" },
       viewers: { type: "string" },
       rate: { type: "string" },
       replicas: { type: "string" },
@@ -66,6 +69,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
   const rounds = toCount("rounds", values.rounds ?? (quick ? "3" : "15"));
   const loadSeconds = toCount("seconds", values.seconds ?? (quick ? "6" : "120"));
   const decided = toCount("decided", values.decided ?? (quick ? "50000" : "1000000"));
+  const pending = toCount("pending", values.pending ?? String(Math.max(2_000, Math.ceil(decided / 10))));
   const keep = values.keep ? pageOf(workloads, quick) : undefined;
   return {
     workloads,
@@ -74,6 +78,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
     keep,
     loadSeconds,
     decided,
+    pending,
     ...watchingOf(values),
     ...(quick ? QUICK : WHOLE),
   };

@@ -1,6 +1,7 @@
 import { createApp } from "../../src/http/index.ts";
 import { createEngine, type Engine, Runner } from "../../src/index.ts";
 import { FULL, fullSession } from "../../test/support/ledger/full-session.ts";
+import { IN_GROUPS } from "../in-groups.ts";
 import { callKey, createAgent } from "./agent.ts";
 import { nowMs } from "./clock.ts";
 
@@ -11,6 +12,7 @@ export const OPERATIONS = [
   "claim after a decision elsewhere",
   "decision to live feed",
   "inbox, first page",
+  "inbox, a person in 20 groups",
   "inbox, words",
   "history, first page",
   "history, one tool",
@@ -79,6 +81,7 @@ export class FullLedger {
   async time(operation: Operation): Promise<number> {
     const page = PAGES[operation];
     if (page !== undefined) return this.#timePage(page);
+    if (operation === "inbox, a person in 20 groups") return this.#timeInGroups();
     if (operation === "verification of one session" || operation === "erasure of one session")
       return this.#timeEnded(operation);
     const { confirmation, key } = this.#take();
@@ -153,6 +156,14 @@ export class FullLedger {
     const began = nowMs();
     const response = await this.#get(page);
     await response.text();
+    return nowMs() - began;
+  }
+
+  async #timeInGroups(): Promise<number> {
+    const began = nowMs();
+    const filter = { state: "open", viewers: IN_GROUPS } as const;
+    const { items } = await this.#host.ledger.confirmations(filter, { limit: 50 });
+    if (items.length !== 50) throw new Error(`The page has ${items.length} questions.`);
     return nowMs() - began;
   }
 

@@ -27,7 +27,7 @@ interface Subject {
 export async function measureFull(options: Options, folder: string, report: Report): Promise<void> {
   const sizes: readonly Size[] = [
     { decided: 10_000, pending: 2_000 },
-    { decided: options.decided, pending: Math.max(2_000, options.decided / 10) },
+    { decided: options.decided, pending: options.pending },
   ];
   const server = await PostgresServer.start(SETTINGS, folder);
   const subjects: Subject[] = [];
