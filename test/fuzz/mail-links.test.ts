@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createApp } from "../../src/http/index.ts";
+import { effort } from "../support/effort.ts";
 import { PEOPLE, startMailScene } from "../support/mail/mail-scene.ts";
 import { useResources } from "../support/resources.ts";
 import { mutationsOf } from "./mutations.ts";
 
 const resources = useResources();
-const REQUESTS = 10_000;
+const REQUESTS = effort({ short: 2_500, long: 10_000 });
 const AT_ONCE = 50;
 const SEED = 17;
 const BOB = "bob@example.com";

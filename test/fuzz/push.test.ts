@@ -4,12 +4,13 @@ import { createInbound } from "../../src/channels/index.ts";
 import { createPushChannel } from "../../src/channels/push/index.ts";
 import { createApp } from "../../src/http/index.ts";
 import { createEngine } from "../../src/index.ts";
+import { effort } from "../support/effort.ts";
 import { createDevice } from "../support/push/device.ts";
 import { useResources } from "../support/resources.ts";
 import { mutationsOf } from "./mutations.ts";
 
 const resources = useResources();
-const REQUESTS = 10_000;
+const REQUESTS = effort({ short: 2_500, long: 10_000 });
 const AT_ONCE = 50;
 const SEED = 17;
 

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { effort } from "../support/effort.ts";
 import { useResources } from "../support/resources.ts";
 import { PEOPLE, startSlackScene } from "../support/slack/slack-scene.ts";
 import { pressPayload, signedRequest, submitPayload } from "../support/slack/slack-stand-in.ts";
 import { mutationsOf } from "./mutations.ts";
 
 const resources = useResources();
-const REQUESTS = 10_000;
+const REQUESTS = effort({ short: 2_500, long: 10_000 });
 const AT_ONCE = 50;
 const SEED = 17;
 

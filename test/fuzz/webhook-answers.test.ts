@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { effort } from "../support/effort.ts";
 import { answerOf, startWebhookScene } from "../support/http/webhook-scene.ts";
 import { useResources } from "../support/resources.ts";
 import { mutationsOf } from "./mutations.ts";
 
 const resources = useResources();
-const REQUESTS = 10_000;
+const REQUESTS = effort({ short: 2_500, long: 10_000 });
 const AT_ONCE = 50;
 const SEED = 17;
 

@@ -52,9 +52,9 @@ async function startPooler(resources: Resources, ledger: string): Promise<{ read
   return { pooled: (await PgBouncer.start(resources, ledger, { mode, connections: POOLED })).url };
 }
 
-/** So many rounds on SQLite with the long proofs, half of them otherwise; a quarter of that on PostgreSQL, which takes longer. */
+/** So many rounds on SQLite with the long proofs, a fifth of them otherwise; a quarter of that on PostgreSQL, which takes longer. */
 export function roundsOf(rounds: number): number {
-  const tried = effort({ short: rounds / 2, long: rounds });
+  const tried = effort({ short: rounds / 5, long: rounds });
   return Math.ceil(onPostgres ? tried / 4 : tried);
 }
 

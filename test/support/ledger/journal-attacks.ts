@@ -329,8 +329,11 @@ const CHECKPOINTS: readonly Attack[] = [
 ];
 
 /** Each tampering, with and without a secret, with and without a head: found, or told of as not to be found. */
-export function testJournalAttacks(open: () => Promise<AttackedJournal>): void {
-  for (const secret of [true, false])
+export function testJournalAttacks(
+  open: () => Promise<AttackedJournal>,
+  secrets: readonly boolean[] = [true, false],
+): void {
+  for (const secret of secrets)
     for (const attack of [undefined, ...BODIES, ...FIELDS, ...RECORDS, ...CHECKPOINTS]) {
       const given = `${secret ? "with" : "without"} a secret, with a head and without`;
       test(`${given}: ${attack?.name ?? "nothing altered"}`, async () => {
