@@ -90,7 +90,7 @@ function onceForEach(onError: (error: unknown) => void): (missing: readonly stri
     if (reported.has(list)) return;
     reported.add(list);
     const message =
-      `A question is for the channels ${list} (notify), and none of them runs here. Every channel tells of it ` +
+      `A question names the channels ${list} (notify), but none of them runs here. All channels announce it ` +
       "instead. Correct notify in the policy, or configure the channel.";
     onError(new CountersignError("invalid-option", message, { details: { field: "notify" } }));
   };

@@ -55,7 +55,7 @@ export async function mutedAmong(
   const waitMs = Math.max(Math.min(...ends) - ledger.now, 1);
   const held = {
     ok: false,
-    reason: "Held back, as a recipient has set.",
+    reason: "Held back by a recipient's settings.",
     retryAfterMs: Math.min(waitMs, LONGEST_HOLD_MS),
     isolated: true,
     isHeld: true,

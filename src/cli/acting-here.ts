@@ -8,7 +8,7 @@ import { localPrincipal, VIA } from "./wiring.ts";
 export const BREAK_GLASS_FLAG: Flags = {
   "break-glass": {
     type: "boolean",
-    help: "decide here although this ledger requires a login; this is recorded",
+    help: "act here although this ledger requires a login; this is recorded",
   },
 };
 

@@ -148,7 +148,7 @@ test.each<[string, string]>([
   [rule("then: deny", "match: { tols: x }"), '5:14: rule a: match has no member "tols"; did you mean tool?'],
   [
     rule("then: deny", 'match: { tool: "[ab]*" }'),
-    '5:20: rule a: match.tool is "[ab]*"; only * and ? have a meaning',
+    '5:20: rule a: match.tool is "[ab]*"; only * and ? are wildcards',
   ],
   [rule("then: deny", "match: { tool: [] }"), "5:20: rule a: match.tool is empty"],
   [

@@ -7,7 +7,7 @@ const SPECIAL = /[[\]{}\\]|^!/;
 export function flawOfGlob(pattern: string): string | undefined {
   if (pattern === "") return "is empty; use * for every name";
   if (SPECIAL.test(pattern))
-    return `is "${pattern}"; only * and ? have a meaning in it, and there are no sets or escapes`;
+    return `is "${pattern}"; only * and ? are wildcards; sets and escapes are not supported`;
   return undefined;
 }
 

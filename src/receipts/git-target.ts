@@ -74,7 +74,7 @@ async function runGit(
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return "no reason";
-  if ("code" in error && error.code === "ENOENT") return "the program git is not there.";
+  if ("code" in error && error.code === "ENOENT") return "git is not installed.";
   const said = "stderr" in error ? String(error.stderr).trim() : "";
   return (said === "" ? error.message : said).slice(0, MOST_SHOWN);
 }

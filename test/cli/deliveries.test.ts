@@ -24,7 +24,7 @@ test("lists failed deliveries: channel, number, what it was about, since when, h
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^pager ${first}  confirmation-requested  wipe  [0-9a-z]{8}$`, "m"));
   expect(stdout).toContain(`webhook ${second}  confirmation-requested`);
-  expect(stdout).toMatch(/tried once since 20\d\d-.*, failed for good (now|\d+s ago)/);
+  expect(stdout).toMatch(/tried once since 20\d\d-.*, given up (now|\d+s ago)/);
   expect(stdout).toContain("│ no such host");
   expect(stdout).not.toContain("\u001b[2J");
   for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);

@@ -272,7 +272,7 @@ test("nothing is written there, and a standby that was promoted is not read", as
   }
   expect(countOf("promoted")).toBeGreaterThan(0);
   expect(await examined()).toMatchObject([
-    { status: "warn", message: expect.stringContaining("is no standby") as unknown },
+    { status: "warn", message: expect.stringContaining("is not a standby") as unknown },
   ]);
 });
 

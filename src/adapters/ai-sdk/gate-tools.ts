@@ -99,7 +99,7 @@ function ruleOf(
   // Nothing runs here that could be gated.
   const runsElsewhere = tool.execute === undefined;
   if (rule !== undefined && runsElsewhere) {
-    const message = `The tool "${name}" has no execute function, so nothing of it runs here that could be gated.`;
+    const message = `The tool "${name}" has no execute function, so there is nothing here to gate.`;
     throw new CountersignError("invalid-option", message);
   }
   if (runsElsewhere) return undefined;

@@ -185,8 +185,8 @@ function isRefused({ status }: CallerOutcome): boolean {
 }
 
 function stillWaits(id: string, why: string): CountersignError {
-  return new CountersignError("not-claimable", `The call ${id} cannot go on: ${why}`, {
-    details: { hint: "Resume when every call of the turn has its answer: `resume(messages)` tells." },
+  return new CountersignError("not-claimable", `The call ${id} cannot continue: ${why}`, {
+    details: { hint: "Resume when every call of the turn has its answer; `resume(messages)` says when." },
   });
 }
 

@@ -66,7 +66,7 @@ const REFUSED: ReadonlySet<CallerStatus> = new Set(["denied", "expired", "cancel
 /** So that the hook answers before Claude Code gives it up. */
 const SPARE_SECONDS = 60;
 const ONE_AT_A_TIME =
-  "Another tool use of this turn waits for a person, and a run can wait for one. Use this tool again after that one.";
+  "Another tool use of this turn waits for a person, and a run can wait for only one. Use this tool again after that one.";
 
 /** Makes the gate of a conversation. Make it for each run. */
 export function createGate(options: ClaudeGateOptions): ClaudeGate {

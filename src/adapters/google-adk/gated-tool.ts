@@ -221,7 +221,7 @@ function waitOf({ abortSignal }: AdkToolContext): { readonly signal?: AbortSigna
 }
 
 function stillWaits({ key, message }: CallerOutcome): CountersignError {
-  return new CountersignError("not-claimable", `The call ${key} cannot go on: ${message}`, {
+  return new CountersignError("not-claimable", `The call ${key} cannot continue: ${message}`, {
     details: { hint: "Run the session again with the message of `resume(session)`, when it is ready." },
   });
 }

@@ -165,7 +165,8 @@ async function recordOne(
       `There is no question ${id} in this conversation. ${NAME_THE_QUESTION}`,
     );
   const pressed = readPressed(answer, question);
-  if (pressed === undefined) return refusal("malformed-decision", `This is no answer to the question ${id}.`);
+  if (pressed === undefined)
+    return refusal("malformed-decision", `This is not an answer to the question ${id}.`);
   return gate.answer(question, pressed, { via: "langchain", ...acting });
 }
 

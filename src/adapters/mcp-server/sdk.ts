@@ -30,7 +30,7 @@ export function toolsOf(server: GateableServer): ReadonlyMap<string, unknown> {
   if (typeof tools === "object" && tools !== null) return new Map(Object.entries(tools));
   throw new CountersignError(
     "invalid-option",
-    "The tools of this server cannot be checked: it is no McpServer of a known version of the SDK.",
+    "The tools of this server cannot be checked: it is not an McpServer of a known version of the SDK.",
   );
 }
 

@@ -183,7 +183,7 @@ function waits({ status }: CallerOutcome): boolean {
 }
 
 function stillWaits({ key, message }: CallerOutcome): CountersignError {
-  return new CountersignError("not-claimable", `The call ${key} cannot go on: ${message}`, {
+  return new CountersignError("not-claimable", `The call ${key} cannot continue: ${message}`, {
     details: { hint: "Run the state again when `resume(state)` says that it is ready." },
   });
 }

@@ -42,7 +42,10 @@ export function subscriptionsRoute({ subscriptions, services }: PushRoutes): Ser
 // A person who may not decide gets no notifications.
 function checkRight(person: Principal): void {
   if (mayJudge(person)) return;
-  throw new CountersignError("forbidden", `${person.id} may not decide, so there is nothing to be told of.`);
+  throw new CountersignError(
+    "forbidden",
+    `${person.id} may not decide, so there is nothing to notify them about.`,
+  );
 }
 
 function readBody({ body }: InboundRequest): JsonObject {

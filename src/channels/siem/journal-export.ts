@@ -145,7 +145,7 @@ export class JournalExport implements RunningSiem {
       refused.push(next);
     }
     hooks.onProblem?.(
-      `Record ${record.seq} is refused, and none of those that follow is accepted. Nothing is left out.`,
+      `Record ${record.seq} is refused, and so are the next ones. The export waits and leaves nothing out.`,
     );
     return { ms };
   }

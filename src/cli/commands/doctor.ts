@@ -28,7 +28,7 @@ export const doctor: Command = {
     host: { ...SERVE_FLAGS["host"], type: "string", help: "the value that `serve` would use" },
     auth: { ...SERVE_FLAGS["auth"], type: "string", help: "the value that `serve` would use" },
     "read-url": { ...SERVE_FLAGS["read-url"], type: "string", help: "the value that `serve` would use" },
-    ...POLICY_FLAG,
+    policy: { ...POLICY_FLAG["policy"], type: "string", help: "the policy file (COUNTERSIGN_POLICY)" },
     ...CHANNELS_FLAG,
     ...LEDGER_FLAG,
   },

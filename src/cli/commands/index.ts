@@ -288,12 +288,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "retention plan",
-    summary: "say what a retention file would erase now; change nothing",
+    summary: "list what a retention file would erase now; change nothing",
     load: () => import("./retention/retention.ts").then(({ retentionPlan }) => retentionPlan),
   },
   {
     name: "retention run",
-    summary: "erase the content that is past its age by a retention file",
+    summary: "erase the content that a retention file no longer keeps",
     load: () => import("./retention/retention.ts").then(({ retentionRun }) => retentionRun),
   },
   {

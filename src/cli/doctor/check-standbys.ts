@@ -31,7 +31,7 @@ function findingOf(name: string, problem: StandbyProblem): Finding {
     case "promoted":
       return warn(
         ABOUT,
-        `${name} is no standby: it was promoted, or it is the primary.`,
+        `${name} is not a standby: it was promoted, or it is the primary.`,
         `Set COUNTERSIGN_READ_URL to a standby. ${MEANWHILE}`,
       );
     case "behind":

@@ -97,7 +97,7 @@ export const SERVE_FLAGS: Flags = {
   retention: {
     type: "string",
     value: "FILE",
-    help: "erase content that is past its age by the rules in this file, on a schedule",
+    help: "erase content that the rules in this file no longer keep, on a schedule",
   },
   receipts: {
     type: "string",

@@ -112,7 +112,7 @@ function faultBetween(before: Found, { header }: Found): string | undefined {
   if (file !== earlier.file + 1) return missing(earlier.file, file);
   if (follows !== seal) return `it does not follow ${name}: it was made after a different file`;
   const goesOn = checkpoint.k === lastCheckpoint.k && checkpoint.hash === lastCheckpoint.hash;
-  return goesOn ? undefined : "its checkpoints do not go on where those of the file before it end";
+  return goesOn ? undefined : "its checkpoints do not continue those of the file before it";
 }
 
 function missing(before: number, file: number): string {

@@ -190,7 +190,7 @@ function placeFor(
   if (!mayDecide(asked, by, counting))
     return refusal("not-an-approver", `${by.id} may not approve these arguments.`);
   if (!mayApprove(asked, by, counting)) {
-    const message = `${by.id} is one person with the requester by a delegation, and may only deny this. Revoke the delegation first.`;
+    const message = `${by.id} and the requester count as one person because of a delegation, so ${by.id} may only deny this. Revoke the delegation first.`;
     return refusal("not-an-approver", message);
   }
   const other = asked.votes.find((vote) => vote.confirmed && !sameJson(vote.payload, payload));
@@ -200,7 +200,7 @@ function placeFor(
   }
   const apart = asked.votes.find((vote) => vote.confirmed && !sameLimits(vote.grant, grant));
   if (apart !== undefined) {
-    const message = `${apart.by.id} approved this ${apart.grant === undefined ? "without a grant" : "with another grant"}. All of you must grant the same.`;
+    const message = `${apart.by.id} approved this ${apart.grant === undefined ? "without a grant" : "with another grant"}. All approvers must give the same grant.`;
     return { ...refusal("grant-refused", message), field: "grant" };
   }
   const place = freePlace(asked, by, counting);
@@ -209,7 +209,7 @@ function placeFor(
   const message =
     same === undefined
       ? `No approval by ${by.id} is needed any more.`
-      : `${same.by.id} has approved this, and is one person with ${by.id} by a delegation. Revoke that first, or let somebody else approve.`;
+      : `${same.by.id} has already approved this, and counts as one person with ${by.id} because of a delegation. Revoke the delegation first, or let somebody else approve.`;
   return refusal("already-decided", `${message} So far: ${describeProgress(asked)}.`);
 }
 

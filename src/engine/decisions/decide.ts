@@ -74,7 +74,7 @@ function flawOf({ id, confirmed, reason, payload, args, grant }: DecisionInput):
   if (typeof (confirmed as unknown) !== "boolean") return "`confirmed` must be true or false.";
   if (reason !== undefined && typeof (reason as unknown) !== "string") return "`reason` must be a string.";
   if (grant !== undefined && !confirmed) return "`grant` is only for an approval.";
-  if (grant !== undefined && args !== undefined) return "`grant` and `args` exclude each other.";
+  if (grant !== undefined && args !== undefined) return "`grant` and `args` cannot be combined.";
   const json = toJsonValue({ payload: payload ?? null, args: args ?? null });
   return json.ok ? undefined : json.message;
 }

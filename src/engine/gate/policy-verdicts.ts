@@ -123,7 +123,7 @@ function askingIn({ approvers, expiresInMs, amendable }: PolicyVerdict): AskingO
 // A policy may be plain JavaScript.
 function oddTerm({ grants, notify }: PolicyVerdict): string | undefined {
   const odd = grants === undefined ? undefined : flawOfLimits(grants);
-  if (odd !== undefined) return `grants that mean nothing: ${odd}`;
+  if (odd !== undefined) return `invalid grants: ${odd}`;
   const given: unknown = notify ?? [];
   const isNames = Array.isArray(given) && given.every((name) => typeof name === "string");
   return isNames ? undefined : "a `notify` that is not a list of names of channels";

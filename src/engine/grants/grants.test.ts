@@ -152,7 +152,7 @@ describe.each(SCOPES)("for the scope %s:", (scope) => {
       shop.policy.more = () => [{ outcome: "confirm", reason: "big", rule: "big" }];
       expect(await shop.pay()).toMatchObject({ status: "pending" });
       // Those for all sessions are not even looked for.
-      const reason = "what asks for this call allows no grant";
+      const reason = "the rules that ask for this call allow no grant";
       expect(await shop.refusal()).toBe(scope === "session" ? reason : "");
     });
 

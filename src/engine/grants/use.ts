@@ -154,7 +154,7 @@ function uncovered(
   { limits, requirements, askedBy }: GrantRecord,
   question: GrantedCall["question"],
 ): string | undefined {
-  if (question.grants === undefined) return "what asks for this call allows no grant";
+  if (question.grants === undefined) return "the rules that ask for this call allow no grant";
   if (!isWithin(limits, question.grants)) return "it goes further than the rules for this call allow";
   const met = question.requirements.every(({ count, ...who }) =>
     requirements.some(

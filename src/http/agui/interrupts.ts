@@ -77,7 +77,7 @@ function toUnknown(site: Linking, call: CallRecord): Interrupt {
   return {
     id,
     reason: OUTCOME_UNKNOWN,
-    message: `Nobody knows whether ${call.tool} has run. Settle it in the inbox: ${link}`,
+    message: `It is unknown whether ${call.tool} ran. Settle it in the inbox: ${link}`,
     toolCallId: call.wireId,
     metadata: { tool: call.tool, canDecide: false, link },
   };

@@ -86,7 +86,7 @@ function serveMaking(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "post",
       path: "/v1/delegations/{id}/revocation",
-      summary: "Revoke a delegation. Votes that were given by it do not count any more",
+      summary: "Revoke a delegation. Votes given through it no longer count",
       tag: TAG,
       params: idParamsSchema,
       body: emptyBodySchema,

@@ -70,7 +70,7 @@ function serveToldPeople(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/confirmations/{id}/deliveries",
-      summary: "List who was told of a confirmation, by which channel",
+      summary: "List who was notified about a confirmation, and on which channel",
       tag: TAG,
       params: idParamsSchema,
       answer: { description: "One item per message, oldest first", schema: toldPeopleSchema },

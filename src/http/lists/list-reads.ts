@@ -11,7 +11,7 @@ const TELL_MS = 60_000;
 const WORDS: Readonly<Record<StandbyProblem, string>> = {
   behind: "the standby is behind; lists are read from the primary",
   unreachable: "the standby does not answer; lists are read from the primary",
-  promoted: "the server that lists are to be read from is no standby; they are read from the primary",
+  promoted: "the server for reading lists is not a standby; lists are read from the primary",
   "other-ledger": "the standby is not a copy of this ledger as it is now; lists are read from the primary",
   failed: "a list could not be read from the standby; lists are read from the primary",
 };

@@ -18,7 +18,7 @@ export function serveNotifications(routes: OpenAPIHono<HttpEnv>, site: Site): vo
     {
       method: "get",
       path: PATH,
-      summary: "Get how you are told of questions",
+      summary: "Get how you are notified about questions",
       tag: TAG,
       answer: { description: "Your settings", schema: notificationsSchema },
     },
@@ -34,7 +34,7 @@ export function serveNotifications(routes: OpenAPIHono<HttpEnv>, site: Site): vo
     {
       method: "put",
       path: PATH,
-      summary: "Set how you are told of questions",
+      summary: "Set how you are notified about questions",
       tag: TAG,
       body: notificationsSchema,
       answer: { description: "Your settings", schema: notificationsSchema },

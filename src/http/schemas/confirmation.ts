@@ -197,7 +197,7 @@ export const confirmationSchema: z.ZodType = z
       })
       .openapi({
         description:
-          "What the current user may do now. `for`: whom they decide for, if somebody delegated their votes to them. `onlyDeny`: they may not approve, as they are one person with the requester by a delegation.",
+          "What the current user may do now. `for`: whom they decide for, if somebody delegated their votes to them. `onlyDeny`: they may not approve, because a delegation makes them count as one person with the requester.",
       }),
     version: z.int(),
   })

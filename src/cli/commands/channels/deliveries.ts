@@ -67,7 +67,7 @@ export const deliveriesTold: Command = {
 };
 
 export const deliveriesRetry: Command = {
-  usage: "<channel> <sequence> | --all",
+  usage: "<channel> <number> | --all",
   about:
     "Queues the message as if it were new. A server that has this channel sends it; until one runs, it waits.",
   words: { names: ["<channel>", "<sequence>"], optional: true },
@@ -144,7 +144,7 @@ function printAll(output: Output, items: readonly FailedDelivery[], more: boolea
   for (const item of items) printOne(output, item);
   output.line();
   if (more) output.prose("There are more. Use --limit to see them.");
-  output.prose("`countersign deliveries retry <channel> <sequence>` sends one again; --all sends all.");
+  output.prose("`countersign deliveries retry <channel> <number>` sends one again; --all sends all.");
 }
 
 const STATES: Readonly<Record<ToldPerson["state"], string>> = {
@@ -155,7 +155,7 @@ const STATES: Readonly<Record<ToldPerson["state"], string>> = {
 };
 
 function printTold(output: Output, items: readonly ToldPerson[]): void {
-  if (items.length === 0) return output.line("No channel has told anybody.");
+  if (items.length === 0) return output.line("No channel has notified anybody.");
   for (const { channel, person = "a room", state, at, isReply, reason } of items) {
     const words = `${STATES[state]}${isReply ? " again" : ""}`;
     output.line(`${absoluteTime(Date.parse(at))}  ${inert(channel)}  ${inert(person, 60)}  ${words}`);
@@ -175,7 +175,7 @@ function printOne(output: Output, item: FailedDelivery): void {
   output.line(named.join("  "));
   const ago = relativeTime(Date.parse(failedAt), Date.now());
   const times = attempts === 1 ? "once" : `${attempts} times`;
-  output.prose(`tried ${times} since ${absoluteTime(Date.parse(since))}, failed for good ${ago}`, "    ");
+  output.prose(`tried ${times} since ${absoluteTime(Date.parse(since))}, given up ${ago}`, "    ");
   if (reason !== "") output.quote(reason, "    ");
 }
 

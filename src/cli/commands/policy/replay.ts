@@ -16,7 +16,7 @@ export const policyReplay: Command = {
     "Reads the journal and prints what the policy would have changed: questions that would not be asked, and how people had decided " +
     "them; calls that ran and would now be asked about or denied. It changes nothing. Rules see the arguments and roles of " +
     "that time, but the current session state. Calls whose content was erased are left out. Suggestions are only printed: " +
-    "exceptions below everything that people denied, and grants of at most an hour and 20 calls where nothing was denied; each from at least 20 approvals.",
+    "exceptions for values below all that people denied, and grants of at most an hour and 20 calls where nothing was denied; each from at least 20 approvals.",
   words: { names: ["FILE"] },
   flags: {
     since: { type: "string", value: "AGE", help: `how far back, for example 12h or 30d (${DEFAULT_SINCE})` },

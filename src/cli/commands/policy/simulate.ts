@@ -16,7 +16,7 @@ const USUAL_SEED = 1;
 export const simulate: Command = {
   usage: "--policy FILE [--scenario FILE] [--agents N] [--approvers N] [--days N] [--sample SHARE]",
   about:
-    "Plays agents and approvers on a real engine in memory, with a clock that jumps. The policy says which calls wait for " +
+    "Simulates agents and approvers on a real engine in memory, with a simulated clock. The policy says which calls wait for " +
     "whom; the scenario says which calls there are, and when and how fast people work. Without a scenario, the calls are " +
     "those of the policy's own tests, one per agent and day, and the people are those whom the policy names. Prints how many " +
     "questions are open, how long decisions take, what escalates and expires, and how busy approvers are. A call takes about a " +

@@ -33,7 +33,7 @@ export const tenantsCreate: Command = {
   usage: "<name> --ledger URL [--pending N] [--sessions N] [--requests-per-minute N] [--bytes N]",
   about:
     "Creates the ledger and registers it. If it was interrupted, run it again. On PostgreSQL the database must exist; the " +
-    "schema is created in it. With ?schema=countersign_NAME many tenants share one database, each with a schema of its own. A limit of 0 is none. The registry stores the URL, so it must not contain a password.",
+    "schema is created in it. With ?schema=countersign_NAME many tenants share one database, each with a schema of its own. 0 means no limit. The registry stores the URL, so it must not contain a password.",
   words: NAME,
   flags: {
     ledger: { type: "string", value: "URL", help: "the URL of its ledger (required)" },

@@ -32,7 +32,7 @@ export function approveOff(readiness: Readiness): string | undefined {
   const off = decideOff(readiness);
   if (off !== undefined) return off;
   if (readiness.confirmation.can.onlyDeny === true)
-    return "By a delegation you are one person with the requester, who may not approve this. You may reject it.";
+    return "Because of a delegation you count as one person with the requester, who may not approve this. You may reject it.";
   if (readiness.confirmation.truncated === true)
     return "This request is shortened here. Open its card to decide.";
   return unseenSentence(readiness.unseen) ?? readiness.fault;
