@@ -84,7 +84,7 @@ export function HistoryPage(): ReactNode {
       <Filters filters={filters} onChange={setFilters} />
       {sorting !== undefined && listing.hasMore ? (
         <p className="small muted table-note">
-          Sorted are the {items.length} rows that are loaded. Show more, or filter, to sort the rest too.
+          Only the {items.length} loaded rows are sorted. Show more, or filter, to sort the rest too.
         </p>
       ) : null}
       {listing.asOf === undefined ? null : (

@@ -21,7 +21,7 @@ export function DelegationItem({
     setSending(true);
     const ended = await ask(client.delegations.revoke(id));
     setSending(false);
-    if (ended.ok) tellDone("Ended. Votes that were given by it no longer count.");
+    if (ended.ok) tellDone("Ended. Votes given through it no longer count.");
     else tell(ended.problem.detail);
     onEnded();
   };

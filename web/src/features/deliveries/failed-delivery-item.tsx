@@ -35,8 +35,8 @@ export function FailedDeliveryItem({ delivery }: { readonly delivery: FailedDeli
         {KINDS[kind] ?? "An outcome"} <Subject delivery={delivery} />
       </h2>
       <p className="muted">
-        To <Words text={channel} maxLength={60} />, <Tried attempts={attempts} since={since} />, failed for
-        good <Ago at={failedAt} />.
+        To <Words text={channel} maxLength={60} />, <Tried attempts={attempts} since={since} />, given up{" "}
+        <Ago at={failedAt} />.
       </p>
       {reason === "" ? null : (
         <p className="failed-delivery-reason">

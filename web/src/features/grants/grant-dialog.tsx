@@ -36,8 +36,8 @@ export function GrantDialog({ confirmation, most, off, onGrant, onClose }: Grant
       <Fields most={most} longest={start.forMs} typed={typed} onType={setTyped} />
       {given === undefined ? null : (
         <p className="small muted">
-          Another approver grants <Words text={shortLimits(given)} maxLength={200} />. All of you must grant
-          the same.
+          Another approver grants <Words text={shortLimits(given)} maxLength={200} />. All approvers must give
+          the same grant.
         </p>
       )}
       <p className="grant-sentence" role="status">

@@ -18,8 +18,8 @@ export function Candidates({ candidates }: { readonly candidates: Statistics["ru
         <>
           <p className="muted">
             These could be rules of a policy. This page changes nothing: read the text, change it, and try it
-            with <code>countersign policy replay</code>. An <code>allow</code> takes no question away, so what
-            asks now has to change too.
+            with <code>countersign policy replay</code>. An <code>allow</code> does not stop a tool or another
+            rule from asking: change what asks now, too.
           </p>
           <ul className="candidates">
             {candidates.map((candidate) => (

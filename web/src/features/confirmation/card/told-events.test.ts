@@ -12,13 +12,13 @@ const TOLD: ToldPerson = {
 const { person: _person, ...ROOM } = TOLD;
 
 test.each<[ToldPerson, string]>([
-  [TOLD, "Told ana by email"],
-  [{ ...TOLD, isReply: true }, "Told ana again by email"],
-  [ROOM, "Told a room by email"],
-  [{ ...TOLD, state: "sending" }, "Telling ana by email"],
-  [{ ...TOLD, state: "unsure" }, "Perhaps told ana by email: the answer was lost"],
-  [{ ...TOLD, state: "failed" }, "Could not tell ana by email"],
-  [{ ...TOLD, state: "failed", reason: "550" }, "Could not tell ana by email: 550"],
+  [TOLD, "Notified ana by email"],
+  [{ ...TOLD, isReply: true }, "Notified ana again by email"],
+  [ROOM, "Notified a room by email"],
+  [{ ...TOLD, state: "sending" }, "Notifying ana by email"],
+  [{ ...TOLD, state: "unsure" }, "May have notified ana by email: the answer was lost"],
+  [{ ...TOLD, state: "failed" }, "Could not notify ana by email"],
+  [{ ...TOLD, state: "failed", reason: "550" }, "Could not notify ana by email: 550"],
 ])("%o is told in a few words", (told, text) => {
   expect(toldEvent(told).text).toBe(text);
 });

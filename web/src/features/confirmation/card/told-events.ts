@@ -6,14 +6,14 @@ export function toldEvent({ person = "a room", channel, state, isReply, reason }
   const again = isReply ? " again" : "";
   switch (state) {
     case "sent":
-      return { text: `Told ${person}${again} by ${channel}`, tone: "plain" };
+      return { text: `Notified ${person}${again} by ${channel}`, tone: "plain" };
     case "sending":
-      return { text: `Telling ${person}${again} by ${channel}`, tone: "plain" };
+      return { text: `Notifying ${person}${again} by ${channel}`, tone: "plain" };
     case "unsure":
-      return { text: `Perhaps told ${person}${again} by ${channel}: the answer was lost`, tone: "warn" };
+      return { text: `May have notified ${person}${again} by ${channel}: the answer was lost`, tone: "warn" };
     case "failed": {
       const why = reason === undefined ? "" : `: ${reason}`;
-      return { text: `Could not tell ${person}${again} by ${channel}${why}`, tone: "warn" };
+      return { text: `Could not notify ${person}${again} by ${channel}${why}`, tone: "warn" };
     }
   }
 }
