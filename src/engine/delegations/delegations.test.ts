@@ -123,7 +123,7 @@ describe("a delegate", () => {
       expect(await tryApprove(fixture.engine, confirmation.id, { by: person(second) })).toMatchObject({
         code: "already-decided",
         message: expect.stringContaining(
-          `${first} has approved this, and is one person with ${second}`,
+          `${first} has already approved this, and counts as one person with ${second}`,
         ) as string,
       });
       expect((await fixture.confirmation(confirmation.id)).votes).toMatchObject([{ person: first }]);
@@ -227,7 +227,7 @@ describe("a delegate", () => {
       });
       expect(await tryApprove(fixture.engine, confirmation.id, { by })).toMatchObject({
         code: "not-an-approver",
-        message: expect.stringContaining("one person with the requester") as string,
+        message: expect.stringContaining("and the requester count as one person") as string,
       });
     }
     expect((await fixture.confirmation(confirmation.id)).votes).toEqual([]);
