@@ -1,16 +1,13 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { Agent, createEngine, type Engine, type Policy, Runner, tool } from "../../../src/index.ts";
 import { McpGateway } from "../../../src/mcp/index.ts";
 import { scripted } from "../../../src/models/scripted/index.ts";
+import { connectClient, scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import type { Resources } from "../../support/resources.ts";
 import { startA2aServer } from "../a2a/a2a-server.ts";
+import { toolNamed } from "../mcp/gateway-process.ts";
 import { callingAgent, order } from "../remote/calling-server.ts";
 
-const PEER = fileURLToPath(new URL("../../support/mcp/peer.mjs", import.meta.url));
 const ARGS = { path: "a" };
 const PARAMETERS = z.object({ path: z.string() });
 const BY = { id: "ana" };
@@ -88,29 +85,20 @@ const openGate: Open = async (resources, { policy, gated = false, hint }) => {
 };
 
 const openGateway: Open = async (resources, { policy, gated = false }) => {
-  const folder = await resources.folder();
-  const [log, script] = [join(folder, "log"), join(folder, "script.json")];
-  await writeFile(log, "");
-  const inputSchema = { type: "object", properties: { path: { type: "string" } } };
-  const tools = ["erase", "other"].map((name) => ({ name, description: `Does ${name}.`, inputSchema }));
-  await writeFile(script, JSON.stringify({ log, tools }));
+  const tools = ["erase", "other"].map(toolNamed);
+  const { server, calls } = await scriptedPeer(await resources.folder(), tools);
   const engine = await createEngine({ ledger: "memory:", policy });
-  const server = { command: process.execPath, args: [PEER, script] };
   const require = [gated === false ? "other" : "erase"];
   const gateway = new McpGateway({ engine, name: "peer", server, by: BY, require });
-  const [near, far] = InMemoryTransport.createLinkedPair();
-  const served = gateway.serve(far);
-  const client = new Client({ name: "desktop", version: "1" });
-  await client.connect(near);
   resources.add(async () => {
-    await client.close();
-    await served;
     await gateway.close();
     await engine.close();
   });
+  const client = await connectClient(resources, gateway);
   const call = async (): Promise<string> =>
     JSON.stringify(await client.callTool({ name: "erase", arguments: ARGS }));
-  const ran = async (): Promise<number> => (await readFile(log, "utf8")).match(/^call erase/gm)?.length ?? 0;
+  const ran = async (): Promise<number> =>
+    (await calls()).filter((line) => line.startsWith("call erase")).length;
   return { engine, tool: "erase", call, ran };
 };
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -8,8 +8,9 @@ import { describe, expect, test, vi } from "vitest";
 import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
 import { createEngine, type Engine } from "../../../src/index.ts";
 import { McpGateway } from "../../../src/mcp/index.ts";
+import { scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { useResources } from "../../support/resources.ts";
-import { PEER, toolNamed } from "./gateway-process.ts";
+import { toolNamed } from "./gateway-process.ts";
 
 const resources = useResources();
 const by = { id: "local:ana", kind: "local" } as const;
@@ -44,12 +45,8 @@ async function scene(
   tools: readonly object[],
   { require, handshake = true, version = "2025-06-18" }: SceneOptions = {},
 ): Promise<Scene> {
-  const folder = await resources.folder();
-  const [path, script] = [join(folder, "log"), join(folder, "script.json")];
-  await writeFile(path, "");
-  await writeFile(script, JSON.stringify({ log: path, tools }));
+  const { server, log, calls } = await scriptedPeer(await resources.folder(), tools);
   const engine = await createEngine({ ledger: "memory:" });
-  const server = { command: process.execPath, args: [PEER, script] };
   const options = require === undefined ? {} : { require };
   const gateway = new McpGateway({ engine, name: "peer", server, by, ...options });
   const [near, far] = InMemoryTransport.createLinkedPair();
@@ -76,8 +73,6 @@ async function scene(
       timeout: 20_000,
     });
   };
-  const log = async (): Promise<readonly string[]> => (await readFile(path, "utf8")).split("\n");
-  const calls = async () => (await log()).filter((line) => line.startsWith("call"));
   const clientInfo = { name: "bare", version: "1" };
   const params = { protocolVersion: version, capabilities: {}, clientInfo };
   await ask({ id: 0, method: "initialize", params });

@@ -6,8 +6,8 @@ import { type Folder, makeFolder } from "../../support/processes/command-line.ts
 import {
   approve,
   connectHttp,
+  peerCommand,
   program,
-  scriptedPeer,
   startGatewayClient,
   startHttpGateway,
   text,
@@ -200,7 +200,7 @@ describe("a gateway that cannot stand says why, and exits", () => {
     ["a name that is none", ["--name", "a/b"], 2, 'Invalid --name "a/b"'],
   ])("%s", async (_, flags, code, message) => {
     const folder = makeFolder();
-    const { command } = await scriptedPeer(folder, [toolNamed("write")]);
+    const { command } = await peerCommand(folder, [toolNamed("write")]);
     const ran = folder.run(["mcp", ...flags, "--", ...command]);
     expect(ran).toMatchObject({ code, stdout: "" });
     expect(ran.stderr).toContain(message);
@@ -231,7 +231,7 @@ describe("a gateway that cannot stand says why, and exits", () => {
 
 test("asked to end, it lets what runs come to its end, and tells its client", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, [toolNamed("slow")]);
+  const peer = await peerCommand(folder, [toolNamed("slow")]);
   const args = ["--name", "peer", "--", ...peer.command];
   const { url, started } = await startHttpGateway(folder, args);
   const client = await connectHttp(url);
@@ -246,7 +246,7 @@ test("asked to end, it lets what runs come to its end, and tells its client", as
 
 test("a call that still runs when the grace time ends becomes unknown", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, [toolNamed("hang")]);
+  const peer = await peerCommand(folder, [toolNamed("hang")]);
   const args = ["--name", "peer", "--grace", "0", "--", ...peer.command];
   const { url, started } = await startHttpGateway(folder, args);
   const client = await connectHttp(url);

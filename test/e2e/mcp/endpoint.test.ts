@@ -1,18 +1,16 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createEngine } from "../../../src/index.ts";
 import { McpEndpoint, McpGateway } from "../../../src/mcp/index.ts";
+import { scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { useResources } from "../../support/resources.ts";
-import { PEER, toolNamed } from "./gateway-process.ts";
+import { toolNamed } from "./gateway-process.ts";
 
 const resources = useResources();
 
 async function endpoint(command = process.execPath): Promise<McpEndpoint> {
-  const script = join(await resources.folder(), "script.json");
-  await writeFile(script, JSON.stringify({ tools: [toolNamed("look"), toolNamed("hang")] }));
+  const peer = await scriptedPeer(await resources.folder(), [toolNamed("look"), toolNamed("hang")]);
   const engine = await createEngine({ ledger: "memory:" });
-  const server = { command, args: [PEER, script] };
+  const server = { ...peer.server, command };
   const gateway = new McpGateway({ engine, name: "peer", server, require: [], by: { id: "ana" } });
   const made = new McpEndpoint(gateway);
   resources.add(async () => {

@@ -3,7 +3,7 @@ import { type Folder, makeFolder } from "../../support/processes/command-line.ts
 import {
   approve,
   connectHttp,
-  scriptedPeer,
+  peerCommand,
   startGatewayClient,
   startHttpGateway,
   text,
@@ -26,7 +26,7 @@ async function endLease(folder: Folder, confirmation: string): Promise<void> {
 
 test("killed between the approval and the run, the next one runs it, once, and tells the client that asks", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, TOOLS);
+  const peer = await peerCommand(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "write", arguments: { path: "a" } };
   const first = await startGatewayClient(folder, args);
@@ -45,7 +45,7 @@ test("killed between the approval and the run, the next one runs it, once, and t
 
 test("killed in the middle of a run, its outcome is reported as unknown until a person settles it", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, TOOLS);
+  const peer = await peerCommand(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "hang", arguments: { path: "a" } };
   const first = await startGatewayClient(folder, args);
@@ -79,7 +79,7 @@ test("killed in the middle of a run, its outcome is reported as unknown until a 
 
 test("killed after the run and before delivery, the next identical call gets the stored result", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, TOOLS);
+  const peer = await peerCommand(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "write", arguments: { path: "a" } };
   const first = await startHttpGateway(folder, args);
@@ -110,7 +110,7 @@ test("killed after the run and before delivery, the next identical call gets the
 
 test("two gateways on one ledger: one confirmation, one run, both clients get the result", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, TOOLS);
+  const peer = await peerCommand(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "slow", arguments: { path: "a" } };
   const desktops = [await startGatewayClient(folder, args), await startGatewayClient(folder, args)];

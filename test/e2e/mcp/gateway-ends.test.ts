@@ -5,7 +5,7 @@ import {
   connectHttp,
   everything,
   freePort,
-  scriptedPeer,
+  peerCommand,
   startGatewayClient,
   startHttpGateway,
   text,
@@ -21,7 +21,7 @@ const PATIENT = { timeout: 30_000, interval: 200 };
 
 test("a client that disconnects in the middle of a run gets its result when it is back", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, [toolNamed("slow")]);
+  const peer = await peerCommand(folder, [toolNamed("slow")]);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "slow", arguments: {} };
   const first = await startGatewayClient(folder, args);
@@ -39,7 +39,7 @@ test("a client that disconnects in the middle of a run gets its result when it i
 
 test("if the server dies, waiting calls get an error, and the command exits as the server would have", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, [toolNamed("write"), toolNamed("die")]);
+  const peer = await peerCommand(folder, [toolNamed("write"), toolNamed("die")]);
   const { client, words } = await startGatewayClient(folder, ["--require", "write", "--", ...peer.command]);
   const told = (name: string) =>
     client.callTool({ name, arguments: {} }).catch((error: unknown) => String(error));
@@ -84,7 +84,7 @@ describe.each(["streamableHttp", "sse"] as const)("for a remote server, over %s"
 
 test("who may approve, and until when, is what the command line says", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, [toolNamed("write")]);
+  const peer = await peerCommand(folder, [toolNamed("write")]);
   const flags = ["--approvers", "role:ops,ana@corp.com", "--expires", "1h"];
   const { client } = await startGatewayClient(folder, [...flags, "--", ...peer.command]);
   const stop = new AbortController();

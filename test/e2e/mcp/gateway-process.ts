@@ -1,40 +1,34 @@
 import { spawn } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
 import { localPrincipal } from "../../../src/cli/wiring.ts";
 import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
+import { scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { ENTRY, type Folder, type Started } from "../../support/processes/command-line.ts";
 import { COMPILE_CACHE } from "../../support/processes/compile-cache.ts";
-
-export const PEER: string = fileURLToPath(new URL("../../support/mcp/peer.mjs", import.meta.url));
 
 /** The program of a server from npm. */
 export function program(name: string): string {
   return fileURLToPath(import.meta.resolve(`${name}/dist/index.js`));
 }
 
-/** A server of ours that can misbehave, and the log of what it was asked to do. */
-export interface ScriptedPeer {
+/** A scripted server as the command that starts it. */
+export interface PeerCommand {
   readonly command: readonly string[];
   readonly calls: () => Promise<readonly string[]>;
   /** How many of its requests were taken back. */
   readonly cancelled: () => Promise<number>;
 }
 
-export async function scriptedPeer(folder: Folder, tools: readonly object[]): Promise<ScriptedPeer> {
-  const [log, script] = [join(folder.path, "log"), join(folder.path, "script.json")];
-  await writeFile(log, "");
-  await writeFile(script, JSON.stringify({ log, tools }));
-  const lines = async () => (await readFile(log, "utf8")).split("\n");
+export async function peerCommand(folder: Folder, tools: readonly object[]): Promise<PeerCommand> {
+  const { server, log, calls } = await scriptedPeer(folder.path, tools);
   return {
-    command: [process.execPath, PEER, script],
-    calls: async () => (await lines()).filter((line) => line.startsWith("call")),
-    cancelled: async () => (await lines()).filter((line) => line === "cancelled").length,
+    command: [server.command, ...server.args],
+    calls,
+    cancelled: async () => (await log()).filter((line) => line === "cancelled").length,
   };
 }
 

@@ -1,15 +1,14 @@
-import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
 import { createEngine, type Engine } from "../../../src/index.ts";
 import { McpGateway, type McpGatewayOptions } from "../../../src/mcp/index.ts";
+import { connectClient, scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { useResources } from "../../support/resources.ts";
+import { toolNamed } from "./gateway-process.ts";
 
 const resources = useResources();
-const PEER = fileURLToPath(new URL("../../support/mcp/peer.mjs", import.meta.url));
 const by = { id: "local:ana", kind: "local" } as const;
 
 interface Scene {
@@ -23,38 +22,18 @@ async function scene(
   db = "memory:",
   names: readonly string[] = ["look", "write", "die", "fail"],
 ): Promise<Scene> {
-  const folder = await resources.folder();
-  const log = join(folder, "log");
-  const script = join(folder, "script.json");
-  await writeFile(log, "");
-  const tools = names.map((name) => ({
-    name,
-    description: `Does ${name}.`,
-    inputSchema: { type: "object", properties: { path: { type: "string" } } },
-  }));
-  await writeFile(script, JSON.stringify({ log, tools }));
+  const { server, calls } = await scriptedPeer(await resources.folder(), names.map(toolNamed));
   const engine = await createEngine({ ledger: db });
-  const server = { command: process.execPath, args: [PEER, script] };
   const gateway = new McpGateway({ engine, name: "peer", server, by, ...options });
   resources.add(async () => {
     await gateway.close();
     await engine.close();
   });
-  const lines = async () => (await readFile(log, "utf8")).split("\n");
-  return { engine, gateway, calls: async () => (await lines()).filter((line) => line.startsWith("call")) };
+  return { engine, gateway, calls };
 }
 
-/** A client from npm, connected through the gateway. */
-async function connect(gateway: McpGateway): Promise<Client> {
-  const [near, far] = InMemoryTransport.createLinkedPair();
-  const served = gateway.serve(far);
-  const client = new Client({ name: "desktop", version: "1" });
-  await client.connect(near);
-  resources.add(async () => {
-    await client.close();
-    await served;
-  });
-  return client;
+function connect(gateway: McpGateway): Promise<Client> {
+  return connectClient(resources, gateway);
 }
 
 async function opened(engine: Engine, count = 1): Promise<readonly string[]> {

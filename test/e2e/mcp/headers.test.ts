@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createA2aApp } from "../../../src/a2a/index.ts";
@@ -8,9 +8,10 @@ import { McpEndpoint, McpGateway, McpToolset, type McpToolsetOptions } from "../
 import { scripted } from "../../../src/models/scripted/index.ts";
 import { AdkClient } from "../../support/http/adk-client.ts";
 import { serveApp } from "../../support/http/serve-app.ts";
+import { scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { useResources } from "../../support/resources.ts";
 import { stateOf, taskIn, Wire } from "../a2a/a2a-server.ts";
-import { PEER, toolNamed } from "./gateway-process.ts";
+import { toolNamed } from "./gateway-process.ts";
 
 const resources = useResources();
 const SECRET = "token-of-ana-8f1c";
@@ -30,10 +31,8 @@ interface Site {
 
 /** A real MCP server over HTTP that remembers the headers of what it is sent. */
 async function site(): Promise<Site> {
-  const script = join(await resources.folder(), "script.json");
-  await writeFile(script, JSON.stringify({ tools: [toolNamed("look"), toolNamed("pay")] }));
+  const { server } = await scriptedPeer(await resources.folder(), [toolNamed("look"), toolNamed("pay")]);
   const engine = await createEngine({ ledger: "memory:" });
-  const server = { command: process.execPath, args: [PEER, script] };
   const gateway = new McpGateway({ engine, name: "peer", server, require: [], by: { id: "ana" } });
   const endpoint = new McpEndpoint(gateway);
   const heard: Heard[] = [];

@@ -1,13 +1,12 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type AuthProvider, ClientCredentialsProvider } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { serve } from "../../../src/http/node/index.ts";
 import { Agent, createEngine } from "../../../src/index.ts";
 import { McpEndpoint, McpGateway, type McpServer, McpToolset } from "../../../src/mcp/index.ts";
 import { call, play, resultsIn, useRunners } from "../../seeds/scripted-runner.ts";
+import { scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { useResources } from "../../support/resources.ts";
-import { everything, freePort, PEER, toolNamed } from "./gateway-process.ts";
+import { everything, freePort, toolNamed } from "./gateway-process.ts";
 
 const resources = useResources();
 const makeRunner = useRunners();
@@ -81,11 +80,8 @@ async function site(
   tools: readonly object[],
   filter: (request: Request) => Response | undefined = () => undefined,
 ): Promise<Site> {
-  const folder = await resources.folder();
-  const script = join(folder, "script.json");
-  await writeFile(script, JSON.stringify({ tools }));
+  const { server } = await scriptedPeer(await resources.folder(), tools);
   const engine = await createEngine({ ledger: "memory:" });
-  const server = { command: process.execPath, args: [PEER, script] };
   const gateway = new McpGateway({ engine, name: "peer", server, require: [], by: { id: "ana" } });
   const endpoint = new McpEndpoint(gateway);
   const seen: Headers[] = [];

@@ -1,19 +1,16 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { Agent, createEngine, type PolicySource } from "../../../src/index.ts";
-import { McpGateway, type McpServer, McpToolset } from "../../../src/mcp/index.ts";
+import { McpGateway, McpToolset } from "../../../src/mcp/index.ts";
 import { parsePolicy } from "../../../src/policy/index.ts";
 import { call, play, resultsIn, useRunners } from "../../seeds/scripted-runner.ts";
+import { connectClient, type ScriptedPeer, scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { useResources } from "../../support/resources.ts";
+import { toolNamed } from "./gateway-process.ts";
 
 // A rule names a server as its toolset or gateway does, whatever people are shown beside that name.
 
 const resources = useResources();
 const makeRunner = useRunners();
-const PEER = fileURLToPath(new URL("../../support/mcp/peer.mjs", import.meta.url));
 const RULES: readonly (readonly [string, string])[] = [
   ["a name", "match: { mcpServer: peer }"],
   ["a condition", `when: 'tool.server == "peer"'`],
@@ -23,18 +20,8 @@ function denying(rule: string): PolicySource {
   return parsePolicy("policy.yaml", `rules:\n  - { id: no-peer, ${rule}, then: deny }\n`);
 }
 
-async function peer(): Promise<{ readonly server: McpServer; readonly calls: () => Promise<number> }> {
-  const folder = await resources.folder();
-  const [log, script] = [join(folder, "log"), join(folder, "script.json")];
-  await writeFile(log, "");
-  const tools = [{ name: "write", description: "Writes.", inputSchema: { type: "object" } }];
-  await writeFile(script, JSON.stringify({ log, tools }));
-  const called = async () =>
-    (await readFile(log, "utf8")).split("\n").filter((line) => line.startsWith("call"));
-  return {
-    server: { command: process.execPath, args: [PEER, script] },
-    calls: async () => (await called()).length,
-  };
+async function peer(): Promise<ScriptedPeer> {
+  return scriptedPeer(await resources.folder(), [toolNamed("write")]);
 }
 
 test.each(RULES)(
@@ -49,21 +36,16 @@ test.each(RULES)(
       require: [],
       by: { id: "local:ana", kind: "local" },
     });
-    const [near, far] = InMemoryTransport.createLinkedPair();
-    const served = gateway.serve(far);
-    const client = new Client({ name: "desktop", version: "1" });
-    await client.connect(near);
     resources.add(async () => {
-      await client.close();
-      await served;
       await gateway.close();
       await engine.close();
     });
+    const client = await connectClient(resources, gateway);
     expect(await client.callTool({ name: "write", arguments: {} })).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining("no-peer") as string }],
     });
-    expect(await calls()).toBe(0);
+    expect(await calls()).toEqual([]);
   },
 );
 
@@ -82,6 +64,6 @@ test.each(RULES.flatMap((rule) => ["", "their_"].map((prefix) => [...rule, prefi
     expect(resultsIn(model.requests[1] as never)).toMatchObject([
       { error: "tool call was denied by policy", reason: expect.stringContaining("no-peer") as string },
     ]);
-    expect(await calls()).toBe(0);
+    expect(await calls()).toEqual([]);
   },
 );

@@ -1,17 +1,17 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Agent, type Runner, type Turn } from "../../../src/index.ts";
 import { McpToolset, type McpToolsetOptions } from "../../../src/mcp/index.ts";
 import { call, play, resultsIn, type StrictModel, useRunners } from "../../seeds/scripted-runner.ts";
+import { scriptedPeer } from "../../support/mcp/scripted-peer.ts";
 import { useResources } from "../../support/resources.ts";
 
 const resources = useResources();
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
 const byAna = { by: { id: "ana" } } as const;
-const PEER = fileURLToPath(new URL("../../support/mcp/peer.mjs", import.meta.url));
 
 function open(options: McpToolsetOptions): McpToolset {
   const set = new McpToolset({ onWarning: () => {}, ...options });
@@ -37,14 +37,8 @@ async function peer(
   tools: readonly PeerTool[],
   options: Partial<McpToolsetOptions> = {},
 ): Promise<{ readonly set: McpToolset; readonly calls: () => Promise<readonly string[]> }> {
-  const folder = await resources.folder();
-  const log = join(folder, "log");
-  const script = join(folder, "script.json");
-  await writeFile(log, "");
-  await writeFile(script, JSON.stringify({ log, tools: tools.map(toolOf) }));
-  const set = open({ name: "peer", server: { command: process.execPath, args: [PEER, script] }, ...options });
-  const lines = async () => (await readFile(log, "utf8")).split("\n");
-  return { set, calls: async () => (await lines()).filter((line) => line.startsWith("call")) };
+  const { server, calls } = await scriptedPeer(await resources.folder(), tools.map(toolOf));
+  return { set: open({ name: "peer", server, ...options }), calls };
 }
 
 function runnerWith(set: McpToolset, model: StrictModel, ledger = "memory:"): Runner {

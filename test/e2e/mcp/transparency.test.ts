@@ -7,8 +7,8 @@ import {
   approve,
   connectHttp,
   gatewayEnv,
+  peerCommand,
   program,
-  scriptedPeer,
   startGatewayClient,
   startHttpGateway,
   text,
@@ -107,7 +107,7 @@ test("what needs no approval is answered as without us, word for word: also what
 
 test("what could be a gated call in disguise reaches neither the server nor a person", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, [toolNamed("echo")]);
+  const peer = await peerCommand(folder, [toolNamed("echo")]);
   const client = new BareClient([process.execPath, ENTRY, "mcp", "--", ...peer.command], folder);
   await client.begin();
   const params = { name: "echo", arguments: { message: "hi" } };
@@ -127,7 +127,7 @@ test("what could be a gated call in disguise reaches neither the server nor a pe
 
 test("a call on the heels of the handshake waits like any other", async () => {
   const folder = makeFolder();
-  const peer = await scriptedPeer(folder, [toolNamed("echo")]);
+  const peer = await peerCommand(folder, [toolNamed("echo")]);
   const client = new BareClient([process.execPath, ENTRY, "mcp", "--", ...peer.command], folder);
   const params = { name: "echo", arguments: {} };
   await client.begin({}, { id: 1, method: "tools/call", params });
@@ -218,7 +218,7 @@ describe.each(["stdio", "http"] as const)("over %s", (kind) => {
 
   test("a cancelled call is cancelled at the server, too; a gated one is merely not waited for", async () => {
     const folder = makeFolder();
-    const peer = await scriptedPeer(folder, [toolNamed("hang"), toolNamed("echo")]);
+    const peer = await peerCommand(folder, [toolNamed("hang"), toolNamed("echo")]);
     const client = await connect(folder, "echo", peer.command);
     const stop = new AbortController();
     const long = client.callTool({ name: "hang", arguments: {} }, { signal: stop.signal });
