@@ -79,7 +79,7 @@ test.each([
   ["retention:\n  - { content: 0d }", 'r.yaml:2:16: content is "0d"'],
   ["retention: [{ aps: a, content: 1d }]", "did you mean app?"],
   ["retention: [{ app: [], content: 1d }]", "app is empty"],
-  ["retention: [{ tool: 'a[b]', content: 1d }]", "only * and ? have a meaning"],
+  ["retention: [{ tool: 'a[b]', content: 1d }]", "only * and ? are wildcards"],
   ["retention: [{ content: 1d, content: 2d }]", "Map keys must be unique"],
   ["retention: [{ content: 1d }]\n---\nretention: []", "one document"],
 ])("%j is refused with its place", (text, problem) => {
