@@ -9,7 +9,7 @@ import { NAMED_KILLS } from "./named-points.ts";
 const seed = runSeed();
 /** In the whole suite, with those at named points. */
 const USUAL_KILLS = 300;
-const ALL_KILLS = effort({ short: NAMED_KILLS + 50, long: USUAL_KILLS, variable: "COUNTERSIGN_KILLS" });
+const ALL_KILLS = effort({ short: NAMED_KILLS + 25, long: USUAL_KILLS, variable: "COUNTERSIGN_KILLS" });
 const KILLS = ALL_KILLS - NAMED_KILLS;
 const KILLS_PER_LEDGER = 25;
 const LEDGERS = Math.ceil(KILLS / KILLS_PER_LEDGER);

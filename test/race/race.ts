@@ -117,6 +117,11 @@ export class Race {
     return readEffects(this.#place.effects).filter((effect) => effect.call === call);
   }
 
+  /** Of the session that this call belongs to. */
+  journalOf(call: string): Promise<readonly JournalRow[]> {
+    return this.look((view) => view.journalOf(call));
+  }
+
   async journal(): Promise<readonly JournalRow[]> {
     return (await this.#contents()).journal;
   }

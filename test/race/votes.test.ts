@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { effort } from "../support/effort.ts";
-import { useResources } from "../support/resources.ts";
+import { Resources } from "../support/resources.ts";
 import { onPostgres, Race, type RacerHandle, soon } from "./race.ts";
 import { QUORUMS, type RacedVote, VOTERS, type VoteAnswer } from "./racing.ts";
 
@@ -10,11 +10,20 @@ const PROCESSES = 4;
 const ROUNDS = onPostgres
   ? effort({ short: 2, long: 75, variable: "COUNTERSIGN_VOTES" })
   : effort({ short: 6, long: 300, variable: "COUNTERSIGN_VOTES" });
-const resources = useResources();
+// All on one ledger, in the same four processes: to start them takes longer than the votes.
+const resources = new Resources();
+let race: Race;
+let racers: readonly RacerHandle[];
+
+beforeAll(async () => {
+  race = await Race.on(resources);
+  racers = await race.racers(PROCESSES);
+});
+
+afterAll(() => resources.release());
 
 /** Has all of them vote at the same moment, each process for every fourth of them. */
 async function voteTogether(
-  racers: readonly RacerHandle[],
   confirmation: string,
   votes: readonly RacedVote[],
 ): Promise<readonly VoteAnswer[]> {
@@ -33,11 +42,11 @@ async function voteTogether(
 }
 
 /** Whose votes stand, and how the question ended, by what the journal says one after another. */
-async function recorded(race: Race, confirmation: string) {
+async function recorded({ confirmation, call }: { readonly confirmation: string; readonly call: string }) {
   const standing = new Map<string, boolean>();
   const slots = new Map<string, unknown>();
   const ended: string[] = [];
-  for (const { kind, body } of await race.journal()) {
+  for (const { kind, body } of await race.journalOf(call)) {
     if (body["confirmation"] !== confirmation) continue;
     if (/^confirmation-(approved|denied)$/.test(kind)) ended.push(kind);
     for (const gone of (body["ended"] ?? []) as readonly string[]) standing.delete(gone);
@@ -54,14 +63,12 @@ async function recorded(race: Race, confirmation: string) {
 const approve = (by: string): RacedVote => ({ by, how: "approve" });
 
 test("of 20 voters in 4 processes exactly 12 are counted, each in a place of its own, and it runs once", async () => {
-  const race = await Race.on(resources);
-  const racers = await race.racers(PROCESSES);
   for (let round = 0; round < ROUNDS; round++) {
     const { confirmation, call } = await race.open(racers[round % PROCESSES] as RacerHandle, "many");
-    const answers = await voteTogether(racers, confirmation, VOTERS.map(approve));
+    const answers = await voteTogether(confirmation, VOTERS.map(approve));
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
     expect(answers.filter(({ repeated }) => repeated === false)).toHaveLength(QUORUMS.many);
-    const { approvals, places, ended } = await recorded(race, confirmation);
+    const { approvals, places, ended } = await recorded({ confirmation, call });
     expect(ended).toEqual(["confirmation-approved"]);
     expect(approvals.toSorted()).toEqual(
       answers.flatMap(({ by, repeated }) => (repeated === false ? [by] : [])).toSorted(),
@@ -73,19 +80,17 @@ test("of 20 voters in 4 processes exactly 12 are counted, each in a place of its
 });
 
 test("of 16 last votes at the same moment one decides, and the call runs once", async () => {
-  const race = await Race.on(resources);
-  const racers = await race.racers(PROCESSES);
   const [first = "", ...others] = VOTERS;
   for (let round = 0; round < ROUNDS; round++) {
     const opener = racers[round % PROCESSES] as RacerHandle;
     const { confirmation, call } = await race.open(opener, "pair");
     await opener.ask({ do: "vote", confirmation, votes: [approve(first)] });
-    const answers = await voteTogether(racers, confirmation, others.slice(0, 16).map(approve));
+    const answers = await voteTogether(confirmation, others.slice(0, 16).map(approve));
     expect(answers).toHaveLength(16);
     const decided = answers.filter(({ repeated }) => repeated === false);
     expect(decided).toMatchObject([{ status: "approved" }]);
     expect(answers.every(({ ok, status }) => ok && status === "approved")).toBe(true);
-    const { approvals, ended } = await recorded(race, confirmation);
+    const { approvals, ended } = await recorded({ confirmation, call });
     expect(approvals).toEqual([first, decided[0]?.by]);
     expect(ended).toEqual(["confirmation-approved"]);
     expect(race.runsOf(call)).toHaveLength(1);
@@ -94,17 +99,15 @@ test("of 16 last votes at the same moment one decides, and the call runs once", 
 });
 
 test("a last vote and the withdrawal of the first at the same moment: it runs, or the vote is gone", async () => {
-  const race = await Race.on(resources);
-  const racers = await race.racers(PROCESSES);
   const [first = "", second = "", third = ""] = VOTERS;
   for (let round = 0; round < ROUNDS; round++) {
     const opener = racers[round % PROCESSES] as RacerHandle;
     const { confirmation, call } = await race.open(opener, "pair");
     await opener.ask({ do: "vote", confirmation, votes: [approve(first)] });
     const withdrawal: RacedVote = { by: first, how: "withdraw" };
-    const [one, other] = await voteTogether(racers, confirmation, [withdrawal, approve(second)]);
+    const [one, other] = await voteTogether(confirmation, [withdrawal, approve(second)]);
     expect([one?.how, other?.how]).toEqual(["withdraw", "approve"]);
-    const { approvals, ended } = await recorded(race, confirmation);
+    const { approvals, ended } = await recorded({ confirmation, call });
     if (one?.ok === true) {
       expect([approvals, ended]).toEqual([[second], []]);
       expect(other).toMatchObject({ ok: true, status: "requested" });
@@ -120,19 +123,17 @@ test("a last vote and the withdrawal of the first at the same moment: it runs, o
 });
 
 test("approvals, denials and changed minds at the same moment: what stands is what the outcome says", async () => {
-  const race = await Race.on(resources);
-  const racers = await race.racers(PROCESSES);
   for (let round = 0; round < ROUNDS; round++) {
     const { confirmation, call } = await race.open(racers[round % PROCESSES] as RacerHandle, "many");
     const early = VOTERS.slice(0, 8);
-    await voteTogether(racers, confirmation, early.map(approve));
+    await voteTogether(confirmation, early.map(approve));
     // Some take back what they said, a few turn against it, the others vote.
     const votes = VOTERS.map((by, index): RacedVote => {
       if (index < 3) return { by, how: "withdraw" };
       return { by, how: (index + round) % 9 === 0 ? "deny" : "approve" };
     });
-    const answers = await voteTogether(racers, confirmation, votes);
-    const { standing, approvals, ended, places } = await recorded(race, confirmation);
+    const answers = await voteTogether(confirmation, votes);
+    const { standing, approvals, ended, places } = await recorded({ confirmation, call });
     const denials = [...standing.values()].filter((confirmed) => !confirmed).length;
     const outcome = denials >= 2 ? "denied" : approvals.length >= QUORUMS.many ? "approved" : undefined;
     expect(ended).toEqual(outcome === undefined ? [] : [`confirmation-${outcome}`]);

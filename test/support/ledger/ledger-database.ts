@@ -7,12 +7,14 @@ import {
   endOf,
   type FrameRow,
   framesOf,
+  type JournalRow,
   type LedgerContents,
   type LedgerView,
   QUERIES,
   type Row,
   toContents,
   toDocument,
+  toJournal,
   WATCH,
 } from "./ledger-view.ts";
 
@@ -82,6 +84,10 @@ export class LedgerDatabase implements LedgerView {
 
   async messageCount(): Promise<number> {
     return (await this.#together((rows) => readFrames(rows, QUERIES.documents))).length;
+  }
+
+  async journalOf(call: string): Promise<readonly JournalRow[]> {
+    return (await this.#rows(QUERIES.sessionLog, call.slice(0, call.indexOf(".")))).flatMap(toJournal);
   }
 
   contents(): Promise<LedgerContents> {

@@ -6,12 +6,14 @@ import {
   endOf,
   type FrameRow,
   framesOf,
+  type JournalRow,
   type LedgerContents,
   type LedgerView,
   QUERIES,
   type Row,
   toContents,
   toDocument,
+  toJournal,
   WATCH,
 } from "./ledger-view.ts";
 
@@ -67,6 +69,10 @@ export class LedgerFile implements LedgerView {
 
   messageCount(): number {
     return this.#together(() => this.#framesOf(this.#rows(QUERIES.documents)).length);
+  }
+
+  journalOf(call: string): readonly JournalRow[] {
+    return this.#rows(QUERIES.sessionLog, call.slice(0, call.indexOf("."))).flatMap(toJournal);
   }
 
   contents(): LedgerContents {

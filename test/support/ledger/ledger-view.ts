@@ -73,6 +73,8 @@ export interface LedgerView {
   unknownCalls(): Soon<number>;
   /** How many messages were received. */
   messageCount(): Soon<number>;
+  /** The journal of the session that this call belongs to. */
+  journalOf(call: string): Soon<readonly JournalRow[]>;
   /** Everything, at one moment. */
   contents(): Soon<LedgerContents>;
   close(): Soon<void>;
@@ -182,7 +184,7 @@ export function toContents(
   };
 }
 
-function toJournal({ seq, session, n, at, kinds, body }: Row): readonly JournalRow[] {
+export function toJournal({ seq, session, n, at, kinds, body }: Row): readonly JournalRow[] {
   const { records = [] } = bodyOf(String(session), body);
   return (JSON.parse(String(kinds) || "[]") as readonly string[]).map((kind, place) => ({
     seq: Number(seq) * PER_LINE + place,
