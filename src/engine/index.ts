@@ -345,6 +345,7 @@ export {
   type Entry,
   type EntryQuery,
   eraseArchive,
+  type ItemKey,
   type LoadedDocument,
   type LogQuery,
   type LogRange,
@@ -355,6 +356,7 @@ export {
   type Store,
   type StoreChange,
   type StoreCommit,
+  type StoreOutcome,
   takeItems,
 } from "./store/index.ts";
 export {

@@ -14,6 +14,7 @@ export type {
   DocumentQuery,
   Entry,
   EntryQuery,
+  ItemKey,
   LoadedDocument,
   LogQuery,
   LogRange,
@@ -22,4 +23,5 @@ export type {
   Store,
   StoreChange,
   StoreCommit,
+  StoreOutcome,
 } from "./store.ts";

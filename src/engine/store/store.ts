@@ -57,6 +57,9 @@ export interface LostQuery {
   readonly after?: readonly [value: string, sort: number, id: string];
 }
 
+/** Where an item is found. */
+export type ItemKey = Pick<StoredItem, "kind" | "id">;
+
 /** A small thing outside of sessions, under a kind and an id. */
 export interface ItemChange {
   readonly kind: string;
@@ -121,7 +124,14 @@ export interface StoreCommit extends StoreChange {
   readonly erase?: boolean;
   /** On disk before the promise resolves. */
   readonly sync: boolean;
+  /** Items to be read with it, as they were before it: for a store that saves a round trip by that. */
+  readonly wants?: readonly ItemKey[] | undefined;
 }
+
+/** What became of a commit; where it was done, with the items that it wanted, if the store has read them. */
+export type StoreOutcome =
+  | { readonly ok: true; readonly wanted?: readonly StoredItem[] }
+  | Extract<CommitOutcome, { readonly ok: false }>;
 
 /** Renames people in what is left of an erased session. Its version and its log stay as they are. */
 export interface SessionRenaming {
@@ -184,7 +194,7 @@ export interface Store {
   /** In the order asked; missing ones are left out. */
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]>;
   documents(query: DocumentQuery): Promise<readonly LoadedDocument[]>;
-  commit(commit: StoreCommit): Promise<CommitOutcome>;
+  commit(commit: StoreCommit): Promise<StoreOutcome>;
   /** False if the session is not erased, or if it or the guard has another version than was read. Synced. */
   rename(renaming: SessionRenaming): Promise<boolean>;
 
@@ -207,7 +217,7 @@ export interface Store {
   lost(queries: readonly LostQuery[], limit: number): Promise<readonly Entry[]>;
 
   /** The items with these ids that have not expired; missing ones are left out. */
-  items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]>;
+  items(keys: readonly ItemKey[]): Promise<readonly StoredItem[]>;
   itemsOf(
     kind: string,
     page: { readonly after: string; readonly limit: number },

@@ -83,3 +83,42 @@ test("the newest lines of so many bytes are the newest, in order", async () => {
   expect((await store.log(range)).map(({ n }) => n)).toEqual([4, 5]);
   expect((await store.log({ session: "s", ...range })).map(({ n }) => n)).toEqual([4, 5]);
 });
+
+test("a commit brings the items that it wants, as they were before it, whatever is committed with it", async () => {
+  const store = await openStore(resources, await createDatabase(resources));
+  const odd = { kind: "k", id: 'o\u{1f600}"' };
+  const value = Object.assign({}, ...ODD) as JsonObject;
+  await store.change({
+    items: [
+      { ...KEY, value: "one", read: 0 },
+      { ...odd, value, read: 0 },
+    ],
+  });
+  const gone = { kind: "k", id: "gone", value: 1, read: 0, expiresAt: 1 };
+  await store.change({ items: [gone] });
+  const [both, none, unasked, writer] = await Promise.all([
+    store.commit(buildCommit("s1", 0, { wants: [odd, KEY] })),
+    store.commit(
+      buildCommit("s2", 0, {
+        wants: [
+          { kind: "k", id: "not\0there" },
+          { kind: "k", id: "gone" },
+        ],
+      }),
+    ),
+    store.commit(buildCommit("s3", 0)),
+    store.commit(buildCommit("s4", 0, { items: [{ ...KEY, value: "two", read: 1 }] })),
+  ]);
+  expect(both).toEqual({
+    ok: true,
+    wanted: [
+      { ...odd, value, version: 1 },
+      { ...KEY, value: "one", version: 1 },
+    ],
+  });
+  expect([none, unasked, writer]).toEqual([{ ok: true, wanted: [] }, { ok: true }, { ok: true }]);
+  const later = await store.commit(buildCommit("s1", 1, { wants: [KEY] }));
+  expect(later).toEqual({ ok: true, wanted: [{ ...KEY, value: "two", version: 2 }] });
+  const refused = await store.commit(buildCommit("s1", 1, { wants: [KEY] }));
+  expect(refused).toEqual({ ok: false, conflict: "version" });
+});

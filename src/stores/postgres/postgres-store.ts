@@ -1,10 +1,10 @@
 import type {
   Archive,
   CheckpointRecord,
-  CommitOutcome,
   DocumentQuery,
   Entry,
   EntryQuery,
+  ItemKey,
   LedgerHistory,
   LedgerStats,
   LoadedDocument,
@@ -20,6 +20,7 @@ import type {
   StoreChange,
   StoreCommit,
   StoredItem,
+  StoreOutcome,
   Usage,
 } from "../../engine/index.ts";
 import { Changes } from "./changes.ts";
@@ -101,7 +102,7 @@ export class PostgresStore implements Store {
     return listDocuments(this.#database, query);
   }
 
-  commit(commit: StoreCommit): Promise<CommitOutcome> {
+  commit(commit: StoreCommit): Promise<StoreOutcome> {
     return this.#queue.add(commit);
   }
 
@@ -138,9 +139,7 @@ export class PostgresStore implements Store {
     return found.lost;
   }
 
-  async items(
-    keys: readonly { readonly kind: string; readonly id: string }[],
-  ): Promise<readonly StoredItem[]> {
+  async items(keys: readonly ItemKey[]): Promise<readonly StoredItem[]> {
     const { now, found } = await readItems(this.#database, keys);
     this.#time.observe(now);
     return found;

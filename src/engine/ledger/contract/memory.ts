@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../../protocol/index.ts";
+import type { Write } from "../commit.ts";
 import { type IdempotentRequest, KEY_KNOWN_MS, recallResponse, rememberResponse } from "../idempotency.ts";
 import { buildCall, buildFrame, buildRequest, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
@@ -5,6 +7,7 @@ import type { LedgerCase } from "./subject.ts";
 
 const ROW = { ok: false, conflict: "row" } as const;
 
+const LEASE_MS = 15_000;
 const LONGEST_BYTES = 768;
 const QUOTES = 2;
 
@@ -45,6 +48,36 @@ export const memoryCases: readonly LedgerCase[] = [
       );
       checkEqual(await ledger.state("same-app"), { "app:rate": 2 }, "of another user");
       checkEqual(await ledger.state("elsewhere"), {}, "in another app");
+    },
+  },
+  {
+    name: "who asks for the state right after a claim sees all that was committed before",
+    async run({ open }) {
+      const ledger = await open();
+      await ledger.owners.beat({ id: "o", host: "h", pid: 1 }, LEASE_MS);
+      const one = new SessionWriter(ledger, "one");
+      const other = new SessionWriter(ledger, "other");
+      const stateOf = (scope: "session" | "user", delta: JsonObject): Write => ({
+        kind: "state",
+        scope,
+        delta,
+      });
+      const claimOf = (id: string): Write => ({
+        kind: "call-insert",
+        call: buildCall("one", id, { status: "executing", owner: "o", attempt: 1 }),
+      });
+      await other.commit([stateOf("user", { "user:n": 1 })]);
+      await one.commit([stateOf("session", { step: 1 })]);
+      checkEqual(await one.commit([claimOf("a")], { owner: "o" }), { ok: true }, "a claim");
+      const [first, second] = await Promise.all([ledger.state("one"), ledger.state("one")]);
+      checkEqual([first, second], Array(2).fill({ "user:n": 1, step: 1 }), "after a claim");
+      await Promise.all([
+        one.commit([claimOf("b")], { owner: "o" }),
+        other.commit([stateOf("user", { "user:n": 2 })]),
+      ]);
+      checkEqual(await ledger.state("one"), { "user:n": 2, step: 1 }, "with what another session wrote");
+      await one.commit([claimOf("c"), stateOf("session", { step: 2 })], { owner: "o" });
+      checkEqual(await ledger.state("one"), { "user:n": 2, step: 2 }, "with what the claim wrote");
     },
   },
   {

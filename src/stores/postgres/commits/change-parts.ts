@@ -1,5 +1,5 @@
 import { type Entry, type StoreChange, type StoreCommit, SUSPENSION } from "../../../engine/index.ts";
-import type { PostgresValue } from "../connection/index.ts";
+import { hasNul, type PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
 import { type Columns, type Given, given, toParameter } from "./given.ts";
 import { toArrayText, toParts } from "./item-value.ts";
@@ -27,6 +27,12 @@ const CHECK_COLUMNS: Columns = [
   ["kind", "text"],
   ["id", "text"],
   ["version", "bigint"],
+];
+const WANTED_COLUMNS: Columns = [
+  ["nth", "integer"],
+  ["place", "integer"],
+  ["kind", "text"],
+  ["id", "text"],
 ];
 const ENTRY_COLUMNS: Columns = [
   ["place", "integer"],
@@ -128,6 +134,12 @@ export const ARE_ITEMS_KEPT: string =
   "+ (select count(*) from gone where read is not null) " +
   `= (select count(*) from i where ${IS_DONE} and read is not null and (value is not null or read > 0))`;
 
+/** The items that this place wants, in its order, as they were when the statement began. */
+export const wantedItems = (parameter: number, place: string): string =>
+  "select json_agg(json_build_array(k.kind, k.id, array_to_json(k.value)::text, k.version, k.expires_at) order by w.nth) " +
+  `from ${given(WANTED_COLUMNS, parameter, "w")} join countersign.items k on k.kind = w.kind and k.id = w.id and ${ALIVE} ` +
+  `where w.place = ${place}`;
+
 /** Writes the entries of what is `done`. */
 export const keepEntries = (first: number): string => `
 removed as (
@@ -152,6 +164,13 @@ export function itemParameter(changes: readonly Placed[]): PostgresValue {
     ITEM_COLUMNS,
     rows.map((row, nth) => [nth, ...row]),
   );
+}
+
+export function wantedParameter(wants: readonly NonNullable<StoreCommit["wants"]>[]): PostgresValue {
+  const rows = wants.flatMap((all, place) =>
+    all.filter(({ id }) => !hasNul(id)).map(({ kind, id }, nth) => [nth, place, kind, id]),
+  );
+  return toParameter(WANTED_COLUMNS, rows);
 }
 
 export function checkParameter(checks: readonly NonNullable<StoreCommit["checks"]>[]): PostgresValue {

@@ -1,13 +1,14 @@
-import type { CommitOutcome, StoreCommit, StoredItem } from "../../../engine/index.ts";
+import type { StoreCommit, StoredItem, StoreOutcome } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
-import { type Database, isGuardRaised } from "../connection/index.ts";
+import { type Database, isGuardRaised, type Row } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
 import { commitStatement, type Sent } from "./commit-statement.ts";
 import { eraseArchives } from "./erased-archives.ts";
+import { toItem } from "./item-value.ts";
 import { judge } from "./refusal.ts";
 
 interface Waiting extends Sent {
-  readonly resolve: (outcome: CommitOutcome) => void;
+  readonly resolve: (outcome: StoreOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -42,7 +43,7 @@ export class CommitQueue {
     this.#unsynced = alwaysSync ? this.#synced : new Lane(database, { sync: false, written });
   }
 
-  async add(commit: StoreCommit): Promise<CommitOutcome> {
+  async add(commit: StoreCommit): Promise<StoreOutcome> {
     const lane = commit.sync ? this.#synced : this.#unsynced;
     if (commit.erase !== true) return lane.add({ id: newChangeId(), commit });
     const erased = await eraseArchives(this.#database, commit.key, commit.version);
@@ -69,7 +70,7 @@ class Lane {
     this.#written = written;
   }
 
-  add(sent: Sent): Promise<CommitOutcome> {
+  add(sent: Sent): Promise<StoreOutcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...sent, resolve, reject });
       this.#schedule();
@@ -97,7 +98,7 @@ class Lane {
 
   /** Settles every one of the group. */
   async #settle(group: readonly Waiting[]): Promise<void> {
-    let done: ReadonlySet<number>;
+    let done: ReadonlyMap<number, Done>;
     try {
       done = await this.#write(group);
     } catch (error) {
@@ -106,7 +107,8 @@ class Lane {
     }
     if (done.size > 0) this.#written();
     for (const [place, each] of group.entries()) {
-      if (done.has(place)) each.resolve({ ok: true });
+      const outcome = done.get(place);
+      if (outcome !== undefined) each.resolve(outcome);
       else this.#explain(each).catch((error: unknown) => this.#reject(each, error));
     }
   }
@@ -137,13 +139,13 @@ class Lane {
     throw busy(this.#database.name);
   }
 
-  async #tryAgain(each: Waiting): Promise<CommitOutcome | undefined> {
+  async #tryAgain(each: Waiting): Promise<StoreOutcome | undefined> {
     const done = await this.#write([each]).catch(unlessRaised);
-    return done?.size === 1 ? { ok: true } : undefined;
+    return done?.get(0);
   }
 
-  /** The places of those that were done. */
-  async #write(group: readonly Waiting[]): Promise<ReadonlySet<number>> {
+  /** Those that were done, by their places. */
+  async #write(group: readonly Waiting[]): Promise<ReadonlyMap<number, Done>> {
     const { text, values } = commitStatement(group, this.#sync);
     const shared = !this.#sync && group[0]?.erased === undefined;
     // Where one waits for a lock, the others of its group need not: they are sent again alone.
@@ -151,8 +153,17 @@ class Lane {
       for (const each of group) this.#lost.add(each);
     };
     const rows = await this.#database.all(text, values, { shared, waitsOnce: group.length > 1, onLost });
-    return new Set(rows.map(([place]) => place as number));
+    return new Map(rows.map((row) => toDone(group, row)));
   }
+}
+
+type Done = Extract<StoreOutcome, { readonly ok: true }>;
+
+function toDone(group: readonly Waiting[], [at, , wanted = null]: Row): [place: number, done: Done] {
+  const place = at as number;
+  if (group[place]?.commit.wants === undefined) return [place, { ok: true }];
+  const found = wanted === null ? [] : (JSON.parse(wanted as string) as readonly Row[]);
+  return [place, { ok: true, wanted: found.map(toItem) }];
 }
 
 /**

@@ -17,6 +17,8 @@ import {
   KEEP_ITEMS,
   keepEntries,
   LOCK_CHECKED,
+  wantedItems,
+  wantedParameter,
 } from "./change-parts.ts";
 import { type Columns, type Given, given, toParameter } from "./given.ts";
 
@@ -79,6 +81,7 @@ interface Shape {
   readonly sync: boolean;
   readonly items: boolean;
   readonly checks: boolean;
+  readonly wants: boolean;
   readonly erased: boolean;
 }
 
@@ -88,7 +91,7 @@ interface Shape {
  * whatever belongs to a session changes only with its version. What may change during a wait for a lock (a lease, a
  * deadline, an item) is looked at again when everything is written, and raises an error that undoes all of them.
  */
-const textOf = ({ sync, items, checks, erased }: Shape): string => {
+const textOf = ({ sync, items, checks, wants, erased }: Shape): string => {
   const stale = when(items, ` and not ${isStale("c.place")}`);
   const changed = when(checks, ` and not ${isChanged("c.place")}`);
   const judged = `${IN_TIME} and ${HAS_OWNER}${stale}${changed}`;
@@ -99,7 +102,8 @@ const textOf = ({ sync, items, checks, erased }: Shape): string => {
     PLACE,
   );
   const checksAt = ITEMS_AT + Number(items);
-  const erasedAt = checksAt + Number(checks);
+  const wantsAt = checksAt + Number(checks);
+  const erasedAt = wantsAt + Number(wants);
   return `
 with c as (select * from ${given(COLUMNS, 1, "c")}),
 alive as (
@@ -136,7 +140,7 @@ logged as (
   from c where ${IS_DONE}
 ),
 ${keepEntries(ENTRIES_AT)}
-select done.place, (select ${sync ? SYNCED : UNSYNCED}) from done where (select case
+select done.place, (select ${sync ? SYNCED : UNSYNCED})${when(wants, `, (${wantedItems(wantsAt, "done.place")})`)} from done where (select case
   when (select count(*) from done) = 0 then true
   ${when(items, `when not (${ARE_ITEMS_KEPT}) then countersign.refuse()`)}
   ${when(checks, `when not (${ARE_CHECKED}) then countersign.refuse()`)}
@@ -162,8 +166,10 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
   const items = group.some(({ commit }) => commit.items.length > 0);
   const checks = group.map(({ commit }) => commit.checks ?? []);
   const isChecked = checks.some(({ length }) => length > 0);
+  const wants = group.map(({ commit }) => commit.wants ?? []);
+  const isWanted = wants.some(({ length }) => length > 0);
   const [{ erased }] = group as [Sent];
-  const shape = { sync, items, checks: isChecked, erased: erased !== undefined };
+  const shape = { sync, items, checks: isChecked, wants: isWanted, erased: erased !== undefined };
   const name = JSON.stringify(shape);
   const text = TEXTS.get(name) ?? textOf(shape);
   TEXTS.set(name, text);
@@ -177,6 +183,7 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
       ...entryParameters(changes),
       ...(items ? [itemParameter(changes)] : []),
       ...(isChecked ? [checkParameter(checks)] : []),
+      ...(isWanted ? [wantedParameter(wants)] : []),
       ...(erased === undefined
         ? []
         : [
