@@ -140,18 +140,24 @@ export const wantedItems = (parameter: number, place: string): string =>
   `from ${given(WANTED_COLUMNS, parameter, "w")} join countersign.items k on k.kind = w.kind and k.id = w.id and ${ALIVE} ` +
   `where w.place = ${place}`;
 
-/** Writes the entries of what is `done`. */
-export const keepEntries = (first: number): string => `
+/** Removes entries of what is `done`. */
+export const removeEntries = (parameter: number): string => `
 removed as (
   delete from countersign.entries e
-  using (select * from ${given(ENTRY_COLUMNS, first + 1, "g")} where ${IS_DONE}) r
+  using (select * from ${given(ENTRY_COLUMNS, parameter, "g")} where ${IS_DONE}) r
   where e.facet = r.facet and e.value = r.value and e.sort = r.sort and e.id = r.id
-),
+)`;
+
+/** Adds entries of what is `done`. */
+export const addEntries = (parameter: number): string => `
 added as (
   insert into countersign.entries (facet, value, sort, id, note)
-  select facet, value, sort, id, note from ${given(ENTRY_COLUMNS, first, "g")} where ${IS_DONE}
+  select facet, value, sort, id, note from ${given(ENTRY_COLUMNS, parameter, "g")} where ${IS_DONE}
   on conflict (facet, value, sort, id) do update set note = excluded.note
 )`;
+
+/** Both. */
+export const keepEntries = (first: number): string => `${removeEntries(first + 1)},${addEntries(first)}`;
 
 export function itemParameter(changes: readonly Placed[]): PostgresValue {
   const rows = changes.flatMap(({ place, id: changeId, change }) =>
@@ -182,6 +188,20 @@ export function checkParameter(checks: readonly NonNullable<StoreCommit["checks"
 
 /** What is added, and what is removed. */
 export function entryParameters(changes: readonly Placed[]): readonly [PostgresValue, PostgresValue] {
+  const { added, removed } = entryRows(changes);
+  return [entryParameter(added), entryParameter(removed)];
+}
+
+/** The parameter from rows of entries. */
+export function entryParameter(rows: readonly Given[]): PostgresValue {
+  return toParameter(ENTRY_COLUMNS, rows);
+}
+
+/** What is added, and what is removed, as rows. */
+export function entryRows(changes: readonly Placed[]): {
+  readonly added: readonly Given[];
+  readonly removed: readonly Given[];
+} {
   const added: Given[] = [];
   const removed: Given[] = [];
   for (const { place, change } of changes) {
@@ -194,7 +214,7 @@ export function entryParameters(changes: readonly Placed[]): readonly [PostgresV
       if (!last.has(placeOf(entry))) removed.push([place, facet, value, sort, id]);
     }
   }
-  return [toParameter(ENTRY_COLUMNS, added), toParameter(ENTRY_COLUMNS, removed)];
+  return { added, removed };
 }
 
 function placeOf({ facet, value, sort, id }: Entry): string {
