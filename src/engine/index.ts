@@ -356,7 +356,6 @@ export {
   type Store,
   type StoreChange,
   type StoreCommit,
-  type StoreOutcome,
   takeItems,
 } from "./store/index.ts";
 export {

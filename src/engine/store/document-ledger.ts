@@ -1,5 +1,5 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
-import { sessionOf } from "../common/index.ts";
+import { copyJson, sessionOf, TransientMap } from "../common/index.ts";
 import type { HostedApp } from "../host.ts";
 import type { Journal, Outbox } from "../journal/index.ts";
 import type {
@@ -44,9 +44,9 @@ import { StoredOutbox } from "./outbox.ts";
 import { StoredOwners } from "./owners.ts";
 import { SessionRows } from "./rows.ts";
 import { readEvents, readFirstEvents } from "./session-events.ts";
-import { SessionStates } from "./session-states.ts";
 import { namedCall, snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
-import type { LoadedDocument, Store, StoreOutcome } from "./store.ts";
+import { stateKeys, toState, wantedState } from "./state-items.ts";
+import type { LoadedDocument, Store } from "./store.ts";
 import { readDue } from "./work.ts";
 
 /** What the documents may take that are kept in this process. */
@@ -56,7 +56,8 @@ const CACHED_BYTES = 800_000;
 export class DocumentLedger implements Ledger {
   readonly #store: Store;
   readonly #cache = new DocumentCache(CACHED_BYTES);
-  readonly #states: SessionStates;
+  /** Reads of sessions' state that have not begun. */
+  readonly #stateReads = new TransientMap<string, Promise<JsonObject>>();
   readonly items: KeyValueStore;
   readonly owners: Owners;
   readonly journal: Journal;
@@ -70,7 +71,6 @@ export class DocumentLedger implements Ledger {
     this.journal = new StoredJournal(store);
     this.outbox = new StoredOutbox(store, this.journal);
     this.#words = new WordIndex(store);
-    this.#states = new SessionStates(store);
   }
 
   get volatile(): boolean {
@@ -131,23 +131,13 @@ export class DocumentLedger implements Ledger {
     const changed = applyCommit(known?.document, commit);
     if ("ok" in changed) return this.#refused(commit, changed);
     const changedAt = known && erasedAsRead(known.document);
-    const wants = this.#states.wantedBy(commit, changed.document.head);
-    const given = { ...changed, ...session, changedAt, log, owner, sync, wants: wants?.keys };
-    let outcome: StoreOutcome;
-    try {
-      outcome = await this.#store.commit(given);
-    } finally {
-      this.#states.answered(commit);
-    }
-    if (!outcome.ok) {
-      this.#cache.drop(key);
-      return outcome;
-    }
-    this.#cache.set(key, { version: version + 1, document: changed.document });
-    if (wants !== undefined && outcome.wanted !== undefined) this.#states.keep(key, outcome.wanted, wants);
+    const wants = wantedState(commit, changed.document.head);
+    const outcome = await this.#store.commit({ ...changed, ...session, changedAt, log, owner, sync, wants });
+    if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
+    else this.#cache.drop(key);
     // What was erased must not be found by its words. If this fails, tidying does it.
-    if (changed.erase === true) await this.#words.update().catch(() => {});
-    return { ok: true };
+    if (outcome.ok && changed.erase === true) await this.#words.update().catch(() => {});
+    return outcome;
   }
 
   /** A guard means something only for the session as it is: what this process knows of it may be behind. */
@@ -186,12 +176,26 @@ export class DocumentLedger implements Ledger {
     return loaded === undefined ? [] : readEvents(this.#store, loaded, range);
   }
 
-  state(session: string): Promise<JsonObject> {
-    // A session keeps its name, so that what is known of it will do.
-    return this.#states.read(session, async () => {
-      const loaded = this.#cache.get(session) ?? (await this.#document({ key: session }));
-      return loaded?.document.head;
+  async state(session: string): Promise<JsonObject> {
+    // The calls of a turn start together: those who ask at the same moment are answered by one read.
+    const read = this.#stateReads.get(session) ?? this.#readStateSoon(session);
+    return copyJson(await read);
+  }
+
+  #readStateSoon(session: string): Promise<JsonObject> {
+    const read = Promise.resolve().then(() => {
+      this.#stateReads.delete(session);
+      return this.#readState(session);
     });
+    this.#stateReads.set(session, read);
+    return read;
+  }
+
+  async #readState(session: string): Promise<JsonObject> {
+    // A session keeps its name, so that what is known of it will do.
+    const loaded = this.#cache.get(session) ?? (await this.#document({ key: session }));
+    if (loaded === undefined) return {};
+    return toState(await this.#store.items(stateKeys(session, loaded.document.head)));
   }
 
   sessions(which: SessionFilter, page?: PageRequest): Promise<Page<SessionRecord>> {

@@ -23,5 +23,4 @@ export type {
   Store,
   StoreChange,
   StoreCommit,
-  StoreOutcome,
 } from "./store.ts";

@@ -124,14 +124,12 @@ export interface StoreCommit extends StoreChange {
   readonly erase?: boolean;
   /** On disk before the promise resolves. */
   readonly sync: boolean;
-  /** Items to be read with it, as they were before it: for a store that saves a round trip by that. */
+  /**
+   * Items that are asked for as soon as it is done. A store behind a network may read them with it, as they were before it, and
+   * answer `items` from that at this very moment.
+   */
   readonly wants?: readonly ItemKey[] | undefined;
 }
-
-/** What became of a commit; where it was done, with the items that it wanted, if the store has read them. */
-export type StoreOutcome =
-  | { readonly ok: true; readonly wanted?: readonly StoredItem[] }
-  | Extract<CommitOutcome, { readonly ok: false }>;
 
 /** Renames people in what is left of an erased session. Its version and its log stay as they are. */
 export interface SessionRenaming {
@@ -194,7 +192,7 @@ export interface Store {
   /** In the order asked; missing ones are left out. */
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]>;
   documents(query: DocumentQuery): Promise<readonly LoadedDocument[]>;
-  commit(commit: StoreCommit): Promise<StoreOutcome>;
+  commit(commit: StoreCommit): Promise<CommitOutcome>;
   /** False if the session is not erased, or if it or the guard has another version than was read. Synced. */
   rename(renaming: SessionRenaming): Promise<boolean>;
 

@@ -1,6 +1,7 @@
 import type {
   Archive,
   CheckpointRecord,
+  CommitOutcome,
   DocumentQuery,
   Entry,
   EntryQuery,
@@ -20,11 +21,10 @@ import type {
   StoreChange,
   StoreCommit,
   StoredItem,
-  StoreOutcome,
   Usage,
 } from "../../engine/index.ts";
 import { Changes } from "./changes.ts";
-import { applyChange, CommitQueue, renameSession, takeDue } from "./commits/index.ts";
+import { applyChange, CommitQueue, renameSession, takeDue, WantedItems } from "./commits/index.ts";
 import type { Database } from "./connection/index.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries, readLost } from "./entries.ts";
@@ -66,6 +66,7 @@ export class PostgresStore implements Store {
   readonly #schema: SchemaWatch;
   readonly #queue: CommitQueue;
   readonly #time: LedgerTime;
+  readonly #wanted = new WantedItems();
 
   constructor(database: Database, { digestKey, alwaysSync, now, listening, standbys }: PostgresStoreParts) {
     this.#database = database;
@@ -75,7 +76,8 @@ export class PostgresStore implements Store {
     this.#changes = new Changes(database, listening);
     this.#listening = listening;
     this.#schema = new SchemaWatch(database);
-    this.#queue = new CommitQueue(database, { alwaysSync, written: () => this.#changes.announce() });
+    const written = (): void => this.#changes.announce();
+    this.#queue = new CommitQueue(database, { alwaysSync, wanted: this.#wanted, written });
   }
 
   get now(): number {
@@ -102,7 +104,7 @@ export class PostgresStore implements Store {
     return listDocuments(this.#database, query);
   }
 
-  commit(commit: StoreCommit): Promise<StoreOutcome> {
+  commit(commit: StoreCommit): Promise<CommitOutcome> {
     return this.#queue.add(commit);
   }
 
@@ -140,6 +142,8 @@ export class PostgresStore implements Store {
   }
 
   async items(keys: readonly ItemKey[]): Promise<readonly StoredItem[]> {
+    const wanted = this.#wanted.find(keys);
+    if (wanted !== undefined) return wanted;
     const { now, found } = await readItems(this.#database, keys);
     this.#time.observe(now);
     return found;
@@ -153,13 +157,13 @@ export class PostgresStore implements Store {
   }
 
   async change(change: StoreChange, upon: readonly ReadLine[] = []): Promise<boolean> {
-    const isChanged = await applyChange(this.#database, change, upon);
+    const isChanged = await applyChange(this.#database, change, upon).finally(() => this.#wanted.written());
     if (isChanged && change.announce === true) this.#changes.announce();
     return isChanged;
   }
 
   async takeDue(...[take]: Parameters<Store["takeDue"]>): Promise<readonly StoredItem[]> {
-    const { now, taken } = await takeDue(this.#database, take);
+    const { now, taken } = await takeDue(this.#database, take).finally(() => this.#wanted.written());
     this.#time.observe(now);
     return taken;
   }

@@ -1,14 +1,21 @@
-import type { StoreCommit, StoredItem, StoreOutcome } from "../../../engine/index.ts";
+import type { CommitOutcome, StoreCommit, StoredItem } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import { type Database, isGuardRaised, type Row } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
-import { commitStatement, type Sent } from "./commit-statement.ts";
+import { commitStatement, type Sent, wantsOf } from "./commit-statement.ts";
 import { eraseArchives } from "./erased-archives.ts";
 import { toItem } from "./item-value.ts";
 import { judge } from "./refusal.ts";
+import type { WantedItems } from "./wanted-items.ts";
+
+/** What became of a commit; where it was done, with the items that it wanted, if they were read. */
+type Outcome =
+  | { readonly ok: true; readonly wanted?: readonly StoredItem[] }
+  | Extract<CommitOutcome, { readonly ok: false }>;
+type Done = Extract<Outcome, { readonly ok: true }>;
 
 interface Waiting extends Sent {
-  readonly resolve: (outcome: StoreOutcome) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -31,19 +38,39 @@ const OF_ALL: ReadonlySet<string> = new Set([
  */
 export class CommitQueue {
   readonly #database: Database;
+  readonly #wanted: WantedItems;
   readonly #synced: Lane;
   readonly #unsynced: Lane;
 
   constructor(
     database: Database,
-    { alwaysSync, written }: { readonly alwaysSync: boolean; readonly written: () => void },
+    {
+      alwaysSync,
+      wanted,
+      written,
+    }: { readonly alwaysSync: boolean; readonly wanted: WantedItems; readonly written: () => void },
   ) {
     this.#database = database;
+    this.#wanted = wanted;
     this.#synced = new Lane(database, { sync: true, written });
     this.#unsynced = alwaysSync ? this.#synced : new Lane(database, { sync: false, written });
   }
 
-  async add(commit: StoreCommit): Promise<StoreOutcome> {
+  async add(commit: StoreCommit): Promise<CommitOutcome> {
+    const { items, wants, erase } = commit;
+    const { writes } = this.#wanted;
+    let outcome: Outcome;
+    try {
+      outcome = await this.#send(commit);
+    } finally {
+      if (items.length > 0 || erase === true) this.#wanted.written();
+    }
+    if (!outcome.ok) return outcome;
+    if (wants !== undefined && outcome.wanted !== undefined) this.#wanted.keep(wants, outcome.wanted, writes);
+    return { ok: true };
+  }
+
+  async #send(commit: StoreCommit): Promise<Outcome> {
     const lane = commit.sync ? this.#synced : this.#unsynced;
     if (commit.erase !== true) return lane.add({ id: newChangeId(), commit });
     const erased = await eraseArchives(this.#database, commit.key, commit.version);
@@ -70,7 +97,7 @@ class Lane {
     this.#written = written;
   }
 
-  add(sent: Sent): Promise<StoreOutcome> {
+  add(sent: Sent): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...sent, resolve, reject });
       this.#schedule();
@@ -139,7 +166,7 @@ class Lane {
     throw busy(this.#database.name);
   }
 
-  async #tryAgain(each: Waiting): Promise<StoreOutcome | undefined> {
+  async #tryAgain(each: Waiting): Promise<Outcome | undefined> {
     const done = await this.#write([each]).catch(unlessRaised);
     return done?.get(0);
   }
@@ -157,11 +184,10 @@ class Lane {
   }
 }
 
-type Done = Extract<StoreOutcome, { readonly ok: true }>;
-
 function toDone(group: readonly Waiting[], [at, , wanted = null]: Row): [place: number, done: Done] {
   const place = at as number;
-  if (group[place]?.commit.wants === undefined) return [place, { ok: true }];
+  const each = group[place];
+  if (each === undefined || wantsOf(each).length === 0) return [place, { ok: true }];
   const found = wanted === null ? [] : (JSON.parse(wanted as string) as readonly Row[]);
   return [place, { ok: true, wanted: found.map(toItem) }];
 }

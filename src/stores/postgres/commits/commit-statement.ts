@@ -198,7 +198,7 @@ const TEXTS = new Map<string, string>();
 export function commitStatement(group: readonly Sent[], sync: boolean): Statement {
   const changes = group.map(({ id, commit }, place) => ({ place, id, change: commit }));
   const checks = group.map(({ commit }) => commit.checks ?? []);
-  const wants = group.map(({ commit }) => commit.wants ?? []);
+  const wants = group.map(wantsOf);
   const owners = new Set(group.flatMap(({ commit: { owner } }) => (owner === undefined ? [] : [owner])));
   const { added, removed } = entryRows(changes);
   const [{ erased }] = group as [Sent];
@@ -231,6 +231,11 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
   TEXTS.set(name, text);
   const parts = PARAMETERS.filter((part) => shape[part]);
   return { text, values: [toParameter(COLUMNS, group.map(rowOf)), ...parts.map((part) => values[part]())] };
+}
+
+/** What is read with a commit. What it writes itself would not be seen. */
+export function wantsOf({ commit: { items, wants = [] } }: Sent): NonNullable<StoreCommit["wants"]> {
+  return items.length > 0 ? [] : wants;
 }
 
 function erasedParameter(erased: readonly (string | null)[]): PostgresValue {

@@ -8,3 +8,4 @@ export { type Columns, given, toParameter } from "./given.ts";
 export { fromParts, toArrayText, toItem } from "./item-value.ts";
 export { renameSession } from "./rename-session.ts";
 export { takeDue } from "./take-due.ts";
+export { WantedItems } from "./wanted-items.ts";
