@@ -50,8 +50,8 @@ interface Measured {
 interface Contender {
   readonly name: string;
   readonly url: string;
-  run(inFlight: number): Promise<Measured>;
-  stop(): Promise<unknown>;
+  readonly run: (inFlight: number) => Promise<Measured>;
+  readonly stop: () => Promise<unknown>;
 }
 
 type Cycle = (pool: pg.Pool, session: string) => Promise<void>;

@@ -25,6 +25,15 @@ function placeOf({ name }: { readonly name: string }): number {
   return Number(name.split("-").at(-1));
 }
 
+function stateOf(scope: "session" | "user", delta: JsonObject): Write {
+  return { kind: "state", scope, delta };
+}
+
+function claimOf(session: string, id: string): Write {
+  const call = buildCall(session, id, { status: "executing", owner: "o", attempt: 1 });
+  return { kind: "call-insert", call };
+}
+
 export const memoryCases: readonly LedgerCase[] = [
   {
     name: "session state is the session's, user state the user's in one app, app state everybody's there",
@@ -57,26 +66,18 @@ export const memoryCases: readonly LedgerCase[] = [
       await ledger.owners.beat({ id: "o", host: "h", pid: 1 }, LEASE_MS);
       const one = new SessionWriter(ledger, "one");
       const other = new SessionWriter(ledger, "other");
-      const stateOf = (scope: "session" | "user", delta: JsonObject): Write => ({
-        kind: "state",
-        scope,
-        delta,
-      });
-      const claimOf = (id: string): Write => ({
-        kind: "call-insert",
-        call: buildCall("one", id, { status: "executing", owner: "o", attempt: 1 }),
-      });
       await other.commit([stateOf("user", { "user:n": 1 })]);
       await one.commit([stateOf("session", { step: 1 })]);
-      checkEqual(await one.commit([claimOf("a")], { owner: "o" }), { ok: true }, "a claim");
+      checkEqual(await one.commit([claimOf("one", "a")], { owner: "o" }), { ok: true }, "a claim");
       const [first, second] = await Promise.all([ledger.state("one"), ledger.state("one")]);
-      checkEqual([first, second], Array(2).fill({ "user:n": 1, step: 1 }), "after a claim");
+      checkEqual(first, { "user:n": 1, step: 1 }, "after a claim");
+      checkEqual(second, first, "for another who asks");
       await Promise.all([
-        one.commit([claimOf("b")], { owner: "o" }),
+        one.commit([claimOf("one", "b")], { owner: "o" }),
         other.commit([stateOf("user", { "user:n": 2 })]),
       ]);
       checkEqual(await ledger.state("one"), { "user:n": 2, step: 1 }, "with what another session wrote");
-      await one.commit([claimOf("c"), stateOf("session", { step: 2 })], { owner: "o" });
+      await one.commit([claimOf("one", "c"), stateOf("session", { step: 2 })], { owner: "o" });
       checkEqual(await ledger.state("one"), { "user:n": 2, step: 2 }, "with what the claim wrote");
     },
   },

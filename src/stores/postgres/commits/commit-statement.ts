@@ -104,8 +104,8 @@ const PARAMETERS = [
 type Parameter = (typeof PARAMETERS)[number];
 
 function numbersOf(shape: Shape): Readonly<Record<Parameter, number>> {
-  const given: readonly Parameter[] = PARAMETERS.filter((part) => shape[part]);
-  const numbers = PARAMETERS.map((part) => [part, given.indexOf(part) + 2] as const);
+  const present: readonly Parameter[] = PARAMETERS.filter((part) => shape[part]);
+  const numbers = PARAMETERS.map((part) => [part, present.indexOf(part) + 2] as const);
   return Object.fromEntries(numbers) as Record<Parameter, number>;
 }
 
