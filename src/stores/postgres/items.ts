@@ -20,8 +20,7 @@ export async function readItems(
 ): Promise<{ readonly now?: number; readonly found: readonly StoredItem[] }> {
   const wanted = keys.filter(({ id }) => !hasNul(id));
   if (wanted.length === 0) return { found: [] };
-  const values = [wanted.map(({ kind }) => kind), wanted.map(({ id }) => id)];
-  const rows = await database.all(ITEMS, values, { shared: true });
+  const rows = await database.all(ITEMS, [wanted.map(({ kind }) => kind), wanted.map(({ id }) => id)]);
   return { now: rows[0]?.[5] as number, found: rows.filter(([kind]) => kind !== null).map(toItem) };
 }
 
