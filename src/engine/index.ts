@@ -345,6 +345,7 @@ export {
   type Entry,
   type EntryQuery,
   eraseArchive,
+  type ItemKey,
   type LoadedDocument,
   type LogQuery,
   type LogRange,

@@ -45,6 +45,7 @@ import { StoredOwners } from "./owners.ts";
 import { SessionRows } from "./rows.ts";
 import { readEvents, readFirstEvents } from "./session-events.ts";
 import { namedCall, snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
+import { stateKeys, toState, wantedState } from "./state-items.ts";
 import type { LoadedDocument, Store } from "./store.ts";
 import { readDue } from "./work.ts";
 
@@ -130,7 +131,8 @@ export class DocumentLedger implements Ledger {
     const changed = applyCommit(known?.document, commit);
     if ("ok" in changed) return this.#refused(commit, changed);
     const changedAt = known && erasedAsRead(known.document);
-    const outcome = await this.#store.commit({ ...changed, ...session, changedAt, log, owner, sync });
+    const wants = wantedState(commit, changed.document.head);
+    const outcome = await this.#store.commit({ ...changed, ...session, changedAt, log, owner, sync, wants });
     if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
     else this.#cache.drop(key);
     // What was erased must not be found by its words. If this fails, tidying does it.
@@ -193,14 +195,7 @@ export class DocumentLedger implements Ledger {
     // A session keeps its name, so that what is known of it will do.
     const loaded = this.#cache.get(session) ?? (await this.#document({ key: session }));
     if (loaded === undefined) return {};
-    const { app, user } = loaded.document.head;
-    const items = await this.#store.items([
-      { kind: "state of app", id: JSON.stringify([app]) },
-      { kind: "state of user", id: JSON.stringify([app, user]) },
-      { kind: "state of session", id: session },
-    ]);
-    // Not with `Object.assign`: a member may be called `__proto__`.
-    return items.reduce<JsonObject>((all, { value }) => ({ ...all, ...(value as JsonObject) }), {});
+    return toState(await this.#store.items(stateKeys(session, loaded.document.head)));
   }
 
   sessions(which: SessionFilter, page?: PageRequest): Promise<Page<SessionRecord>> {

@@ -14,6 +14,7 @@ export type {
   DocumentQuery,
   Entry,
   EntryQuery,
+  ItemKey,
   LoadedDocument,
   LogQuery,
   LogRange,

@@ -57,6 +57,9 @@ export interface LostQuery {
   readonly after?: readonly [value: string, sort: number, id: string];
 }
 
+/** Where an item is found. */
+export type ItemKey = Pick<StoredItem, "kind" | "id">;
+
 /** A small thing outside of sessions, under a kind and an id. */
 export interface ItemChange {
   readonly kind: string;
@@ -121,6 +124,11 @@ export interface StoreCommit extends StoreChange {
   readonly erase?: boolean;
   /** On disk before the promise resolves. */
   readonly sync: boolean;
+  /**
+   * Items that are asked for as soon as it is done. A store behind a network may read them with it, as they were before it, and
+   * answer `items` from that at this very moment.
+   */
+  readonly wants?: readonly ItemKey[] | undefined;
 }
 
 /** Renames people in what is left of an erased session. Its version and its log stay as they are. */
@@ -207,7 +215,7 @@ export interface Store {
   lost(queries: readonly LostQuery[], limit: number): Promise<readonly Entry[]>;
 
   /** The items with these ids that have not expired; missing ones are left out. */
-  items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]>;
+  items(keys: readonly ItemKey[]): Promise<readonly StoredItem[]>;
   itemsOf(
     kind: string,
     page: { readonly after: string; readonly limit: number },

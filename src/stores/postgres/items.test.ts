@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { buildCommit, openStore } from "../../../test/support/postgres/store.ts";
+import { watchQueries } from "../../../test/support/postgres/watch-queries.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 
@@ -82,4 +83,71 @@ test("the newest lines of so many bytes are the newest, in order", async () => {
   const range = { after: 0, limit: 9, bytes, last: true } as const;
   expect((await store.log(range)).map(({ n }) => n)).toEqual([4, 5]);
   expect((await store.log({ session: "s", ...range })).map(({ n }) => n)).toEqual([4, 5]);
+});
+
+/** How often items are read meanwhile. */
+async function readsOf(work: () => Promise<unknown>): Promise<number> {
+  let reads = 0;
+  const restore = watchQueries(({ text }) => {
+    if (text.includes("wanted (kind, id, place)")) reads += 1;
+  });
+  await work().finally(restore);
+  return reads;
+}
+
+test("items that a commit wants come with it, in their order, whatever is committed with it", async () => {
+  const store = await openStore(resources, await createDatabase(resources));
+  const odd = { kind: "k", id: 'o\u{1f600}"' };
+  const missing = [
+    { kind: "k", id: "not\0there" },
+    { kind: "k", id: "gone" },
+  ];
+  const value = Object.assign({}, ...ODD) as JsonObject;
+  const gone = { kind: "k", id: "gone", value: 1, read: 0, expiresAt: 1 };
+  await store.change({ items: [{ ...KEY, value: "one", read: 0 }, { ...odd, value, read: 0 }, gone] });
+  const reads = await readsOf(async () => {
+    await Promise.all([
+      store.commit(buildCommit("s1", 0, { wants: [odd, KEY] })),
+      store.commit(buildCommit("s2", 0, { wants: missing })),
+      store.commit(buildCommit("s3", 0)),
+    ]);
+    const [both, again, none] = await Promise.all([
+      store.items([odd, KEY]),
+      store.items([odd, KEY]),
+      store.items(missing),
+    ]);
+    expect(both).toEqual([
+      { ...odd, value, version: 1 },
+      { ...KEY, value: "one", version: 1 },
+    ]);
+    expect([again, none]).toEqual([both, []]);
+  });
+  expect(reads, "reads").toBe(0);
+  expect(await readsOf(() => store.items([KEY])), "of others").toBe(1);
+  const refused = await store.commit(buildCommit("s1", 0, { wants: [KEY] }));
+  expect(refused).toEqual({ ok: false, conflict: "version" });
+  expect(await readsOf(() => store.items([KEY])), "after a refusal").toBe(1);
+});
+
+test("who asks later, or after something was written here, reads the items anew", async () => {
+  const url = await createDatabase(resources);
+  const store = await openStore(resources, url);
+  const other = await openStore(resources, url);
+  const valueNow = async () => (await store.items([KEY]))[0]?.value;
+  await store.change({ items: [{ ...KEY, value: { n: 1 }, read: 0 }] });
+  await store.commit(buildCommit("s1", 0, { wants: [KEY] }));
+  await other.change({ items: [{ ...KEY, value: { n: 2 }, read: 1 }] });
+  expect(await valueNow(), "of another process").toEqual({ n: 2 });
+  await Promise.all([
+    store.commit(buildCommit("s1", 1, { wants: [KEY] })),
+    store.commit(buildCommit("s2", 0, { items: [{ ...KEY, value: { n: 3 } }] })),
+  ]);
+  expect(await valueNow(), "of the same statement").toEqual({ n: 3 });
+  await store.commit(buildCommit("s1", 2, { wants: [KEY], items: [{ ...KEY, value: { n: 4 } }] }));
+  expect(await valueNow(), "of the same commit").toEqual({ n: 4 });
+  await Promise.all([
+    store.commit(buildCommit("s1", 3, { wants: [KEY] })),
+    store.change({ items: [{ ...KEY, value: { n: 5 }, read: 4 }] }),
+  ]);
+  expect(await valueNow(), "of a change").toEqual({ n: 5 });
 });

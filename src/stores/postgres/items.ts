@@ -1,6 +1,6 @@
-import type { StoredItem } from "../../engine/index.ts";
-import { fromParts } from "./commits/index.ts";
-import { type Database, hasNul, type Row } from "./connection/index.ts";
+import type { ItemKey, StoredItem } from "../../engine/index.ts";
+import { toItem } from "./commits/index.ts";
+import { type Database, hasNul } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
 const COLUMNS = "k.kind, k.id, array_to_json(k.value), k.version, k.expires_at";
@@ -16,7 +16,7 @@ const DROP_EXPIRED =
 
 export async function readItems(
   database: Database,
-  keys: readonly { readonly kind: string; readonly id: string }[],
+  keys: readonly ItemKey[],
 ): Promise<{ readonly now?: number; readonly found: readonly StoredItem[] }> {
   const wanted = keys.filter(({ id }) => !hasNul(id));
   if (wanted.length === 0) return { found: [] };
@@ -35,14 +35,4 @@ export async function listItems(
 export async function dropExpiredItems(database: Database): Promise<void> {
   // Each in its own transaction: nobody waits long, and a statement that takes too long is cancelled.
   while ((await database.run(DROP_EXPIRED)) === AT_ONCE);
-}
-
-function toItem([kind, id, value, version, expiresAt]: Row): StoredItem {
-  return {
-    kind: kind as string,
-    id: id as string,
-    value: fromParts(value as string),
-    version: version as number,
-    ...(expiresAt === null ? {} : { expiresAt: expiresAt as number }),
-  };
 }

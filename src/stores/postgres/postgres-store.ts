@@ -5,6 +5,7 @@ import type {
   DocumentQuery,
   Entry,
   EntryQuery,
+  ItemKey,
   LedgerHistory,
   LedgerStats,
   LoadedDocument,
@@ -23,7 +24,7 @@ import type {
   Usage,
 } from "../../engine/index.ts";
 import { Changes } from "./changes.ts";
-import { applyChange, CommitQueue, renameSession, takeDue } from "./commits/index.ts";
+import { applyChange, CommitQueue, renameSession, takeDue, WantedItems } from "./commits/index.ts";
 import type { Database } from "./connection/index.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries, readLost } from "./entries.ts";
@@ -65,6 +66,7 @@ export class PostgresStore implements Store {
   readonly #schema: SchemaWatch;
   readonly #queue: CommitQueue;
   readonly #time: LedgerTime;
+  readonly #wanted = new WantedItems();
 
   constructor(database: Database, { digestKey, alwaysSync, now, listening, standbys }: PostgresStoreParts) {
     this.#database = database;
@@ -74,7 +76,8 @@ export class PostgresStore implements Store {
     this.#changes = new Changes(database, listening);
     this.#listening = listening;
     this.#schema = new SchemaWatch(database);
-    this.#queue = new CommitQueue(database, { alwaysSync, written: () => this.#changes.announce() });
+    const written = (): void => this.#changes.announce();
+    this.#queue = new CommitQueue(database, { alwaysSync, wanted: this.#wanted, written });
   }
 
   get now(): number {
@@ -138,9 +141,9 @@ export class PostgresStore implements Store {
     return found.lost;
   }
 
-  async items(
-    keys: readonly { readonly kind: string; readonly id: string }[],
-  ): Promise<readonly StoredItem[]> {
+  async items(keys: readonly ItemKey[]): Promise<readonly StoredItem[]> {
+    const wanted = this.#wanted.find(keys);
+    if (wanted !== undefined) return wanted;
     const { now, found } = await readItems(this.#database, keys);
     this.#time.observe(now);
     return found;
@@ -154,13 +157,13 @@ export class PostgresStore implements Store {
   }
 
   async change(change: StoreChange, upon: readonly ReadLine[] = []): Promise<boolean> {
-    const isChanged = await applyChange(this.#database, change, upon);
+    const isChanged = await applyChange(this.#database, change, upon).finally(() => this.#wanted.written());
     if (isChanged && change.announce === true) this.#changes.announce();
     return isChanged;
   }
 
   async takeDue(...[take]: Parameters<Store["takeDue"]>): Promise<readonly StoredItem[]> {
-    const { now, taken } = await takeDue(this.#database, take);
+    const { now, taken } = await takeDue(this.#database, take).finally(() => this.#wanted.written());
     this.#time.observe(now);
     return taken;
   }

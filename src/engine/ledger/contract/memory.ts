@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../../protocol/index.ts";
+import type { Write } from "../commit.ts";
 import { type IdempotentRequest, KEY_KNOWN_MS, recallResponse, rememberResponse } from "../idempotency.ts";
 import { buildCall, buildFrame, buildRequest, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
@@ -5,6 +7,7 @@ import type { LedgerCase } from "./subject.ts";
 
 const ROW = { ok: false, conflict: "row" } as const;
 
+const LEASE_MS = 15_000;
 const LONGEST_BYTES = 768;
 const QUOTES = 2;
 
@@ -20,6 +23,15 @@ function longName(seed: number): string {
 
 function placeOf({ name }: { readonly name: string }): number {
   return Number(name.split("-").at(-1));
+}
+
+function stateOf(scope: "session" | "user", delta: JsonObject): Write {
+  return { kind: "state", scope, delta };
+}
+
+function claimOf(session: string, id: string): Write {
+  const call = buildCall(session, id, { status: "executing", owner: "o", attempt: 1 });
+  return { kind: "call-insert", call };
 }
 
 export const memoryCases: readonly LedgerCase[] = [
@@ -45,6 +57,28 @@ export const memoryCases: readonly LedgerCase[] = [
       );
       checkEqual(await ledger.state("same-app"), { "app:rate": 2 }, "of another user");
       checkEqual(await ledger.state("elsewhere"), {}, "in another app");
+    },
+  },
+  {
+    name: "who asks for the state right after a claim sees all that was committed before",
+    async run({ open }) {
+      const ledger = await open();
+      await ledger.owners.beat({ id: "o", host: "h", pid: 1 }, LEASE_MS);
+      const one = new SessionWriter(ledger, "one");
+      const other = new SessionWriter(ledger, "other");
+      await other.commit([stateOf("user", { "user:n": 1 })]);
+      await one.commit([stateOf("session", { step: 1 })]);
+      checkEqual(await one.commit([claimOf("one", "a")], { owner: "o" }), { ok: true }, "a claim");
+      const [first, second] = await Promise.all([ledger.state("one"), ledger.state("one")]);
+      checkEqual(first, { "user:n": 1, step: 1 }, "after a claim");
+      checkEqual(second, first, "for another who asks");
+      await Promise.all([
+        one.commit([claimOf("one", "b")], { owner: "o" }),
+        other.commit([stateOf("user", { "user:n": 2 })]),
+      ]);
+      checkEqual(await ledger.state("one"), { "user:n": 2, step: 1 }, "with what another session wrote");
+      await one.commit([claimOf("one", "c"), stateOf("session", { step: 2 })], { owner: "o" });
+      checkEqual(await ledger.state("one"), { "user:n": 2, step: 2 }, "with what the claim wrote");
     },
   },
   {

@@ -1,5 +1,5 @@
 import { type Entry, type StoreChange, type StoreCommit, SUSPENSION } from "../../../engine/index.ts";
-import type { PostgresValue } from "../connection/index.ts";
+import { hasNul, type PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
 import { type Columns, type Given, given, toParameter } from "./given.ts";
 import { toArrayText, toParts } from "./item-value.ts";
@@ -27,6 +27,12 @@ const CHECK_COLUMNS: Columns = [
   ["kind", "text"],
   ["id", "text"],
   ["version", "bigint"],
+];
+const WANTED_COLUMNS: Columns = [
+  ["nth", "integer"],
+  ["place", "integer"],
+  ["kind", "text"],
+  ["id", "text"],
 ];
 const ENTRY_COLUMNS: Columns = [
   ["place", "integer"],
@@ -128,18 +134,30 @@ export const ARE_ITEMS_KEPT: string =
   "+ (select count(*) from gone where read is not null) " +
   `= (select count(*) from i where ${IS_DONE} and read is not null and (value is not null or read > 0))`;
 
-/** Writes the entries of what is `done`. */
-export const keepEntries = (first: number): string => `
+/** The items that this place wants, in its order, as they were when the statement began. */
+export const wantedItems = (parameter: number, place: string): string =>
+  "select json_agg(json_build_array(k.kind, k.id, array_to_json(k.value)::text, k.version, k.expires_at) order by w.nth) " +
+  `from ${given(WANTED_COLUMNS, parameter, "w")} join countersign.items k on k.kind = w.kind and k.id = w.id and ${ALIVE} ` +
+  `where w.place = ${place}`;
+
+/** Removes entries of what is `done`. */
+export const removeEntries = (parameter: number): string => `
 removed as (
   delete from countersign.entries e
-  using (select * from ${given(ENTRY_COLUMNS, first + 1, "g")} where ${IS_DONE}) r
+  using (select * from ${given(ENTRY_COLUMNS, parameter, "g")} where ${IS_DONE}) r
   where e.facet = r.facet and e.value = r.value and e.sort = r.sort and e.id = r.id
-),
+)`;
+
+/** Adds entries of what is `done`. */
+export const addEntries = (parameter: number): string => `
 added as (
   insert into countersign.entries (facet, value, sort, id, note)
-  select facet, value, sort, id, note from ${given(ENTRY_COLUMNS, first, "g")} where ${IS_DONE}
+  select facet, value, sort, id, note from ${given(ENTRY_COLUMNS, parameter, "g")} where ${IS_DONE}
   on conflict (facet, value, sort, id) do update set note = excluded.note
 )`;
+
+/** Both. */
+export const keepEntries = (first: number): string => `${removeEntries(first + 1)},${addEntries(first)}`;
 
 export function itemParameter(changes: readonly Placed[]): PostgresValue {
   const rows = changes.flatMap(({ place, id: changeId, change }) =>
@@ -154,6 +172,13 @@ export function itemParameter(changes: readonly Placed[]): PostgresValue {
   );
 }
 
+export function wantedParameter(wants: readonly NonNullable<StoreCommit["wants"]>[]): PostgresValue {
+  const rows = wants.flatMap((all, place) =>
+    all.filter(({ id }) => !hasNul(id)).map(({ kind, id }, nth) => [nth, place, kind, id]),
+  );
+  return toParameter(WANTED_COLUMNS, rows);
+}
+
 export function checkParameter(checks: readonly NonNullable<StoreCommit["checks"]>[]): PostgresValue {
   return toParameter(
     CHECK_COLUMNS,
@@ -163,6 +188,20 @@ export function checkParameter(checks: readonly NonNullable<StoreCommit["checks"
 
 /** What is added, and what is removed. */
 export function entryParameters(changes: readonly Placed[]): readonly [PostgresValue, PostgresValue] {
+  const { added, removed } = entryRows(changes);
+  return [entryParameter(added), entryParameter(removed)];
+}
+
+/** The parameter from rows of entries. */
+export function entryParameter(rows: readonly Given[]): PostgresValue {
+  return toParameter(ENTRY_COLUMNS, rows);
+}
+
+/** What is added, and what is removed, as rows. */
+export function entryRows(changes: readonly Placed[]): {
+  readonly added: readonly Given[];
+  readonly removed: readonly Given[];
+} {
   const added: Given[] = [];
   const removed: Given[] = [];
   for (const { place, change } of changes) {
@@ -175,7 +214,7 @@ export function entryParameters(changes: readonly Placed[]): readonly [PostgresV
       if (!last.has(placeOf(entry))) removed.push([place, facet, value, sort, id]);
     }
   }
-  return [toParameter(ENTRY_COLUMNS, added), toParameter(ENTRY_COLUMNS, removed)];
+  return { added, removed };
 }
 
 function placeOf({ facet, value, sort, id }: Entry): string {

@@ -1,13 +1,21 @@
 import type { CommitOutcome, StoreCommit, StoredItem } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
-import { type Database, isGuardRaised } from "../connection/index.ts";
+import { type Database, isGuardRaised, type Row } from "../connection/index.ts";
 import { newChangeId } from "./change-id.ts";
-import { commitStatement, type Sent } from "./commit-statement.ts";
+import { commitStatement, type Sent, wantsOf } from "./commit-statement.ts";
 import { eraseArchives } from "./erased-archives.ts";
+import { toItem } from "./item-value.ts";
 import { judge } from "./refusal.ts";
+import type { WantedItems } from "./wanted-items.ts";
+
+/** What became of a commit; where it was done, with the items that it wanted, if they were read. */
+type Outcome =
+  | { readonly ok: true; readonly wanted?: readonly StoredItem[] }
+  | Extract<CommitOutcome, { readonly ok: false }>;
+type Done = Extract<Outcome, { readonly ok: true }>;
 
 interface Waiting extends Sent {
-  readonly resolve: (outcome: CommitOutcome) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -30,19 +38,39 @@ const OF_ALL: ReadonlySet<string> = new Set([
  */
 export class CommitQueue {
   readonly #database: Database;
+  readonly #wanted: WantedItems;
   readonly #synced: Lane;
   readonly #unsynced: Lane;
 
   constructor(
     database: Database,
-    { alwaysSync, written }: { readonly alwaysSync: boolean; readonly written: () => void },
+    {
+      alwaysSync,
+      wanted,
+      written,
+    }: { readonly alwaysSync: boolean; readonly wanted: WantedItems; readonly written: () => void },
   ) {
     this.#database = database;
+    this.#wanted = wanted;
     this.#synced = new Lane(database, { sync: true, written });
     this.#unsynced = alwaysSync ? this.#synced : new Lane(database, { sync: false, written });
   }
 
   async add(commit: StoreCommit): Promise<CommitOutcome> {
+    const { items, wants, erase } = commit;
+    const { writes } = this.#wanted;
+    let outcome: Outcome;
+    try {
+      outcome = await this.#send(commit);
+    } finally {
+      if (items.length > 0 || erase === true) this.#wanted.written();
+    }
+    if (!outcome.ok) return outcome;
+    if (wants !== undefined && outcome.wanted !== undefined) this.#wanted.keep(wants, outcome.wanted, writes);
+    return { ok: true };
+  }
+
+  async #send(commit: StoreCommit): Promise<Outcome> {
     const lane = commit.sync ? this.#synced : this.#unsynced;
     if (commit.erase !== true) return lane.add({ id: newChangeId(), commit });
     const erased = await eraseArchives(this.#database, commit.key, commit.version);
@@ -69,7 +97,7 @@ class Lane {
     this.#written = written;
   }
 
-  add(sent: Sent): Promise<CommitOutcome> {
+  add(sent: Sent): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...sent, resolve, reject });
       this.#schedule();
@@ -97,7 +125,7 @@ class Lane {
 
   /** Settles every one of the group. */
   async #settle(group: readonly Waiting[]): Promise<void> {
-    let done: ReadonlySet<number>;
+    let done: ReadonlyMap<number, Done>;
     try {
       done = await this.#write(group);
     } catch (error) {
@@ -106,7 +134,8 @@ class Lane {
     }
     if (done.size > 0) this.#written();
     for (const [place, each] of group.entries()) {
-      if (done.has(place)) each.resolve({ ok: true });
+      const outcome = done.get(place);
+      if (outcome !== undefined) each.resolve(outcome);
       else this.#explain(each).catch((error: unknown) => this.#reject(each, error));
     }
   }
@@ -137,13 +166,13 @@ class Lane {
     throw busy(this.#database.name);
   }
 
-  async #tryAgain(each: Waiting): Promise<CommitOutcome | undefined> {
+  async #tryAgain(each: Waiting): Promise<Outcome | undefined> {
     const done = await this.#write([each]).catch(unlessRaised);
-    return done?.size === 1 ? { ok: true } : undefined;
+    return done?.get(0);
   }
 
-  /** The places of those that were done. */
-  async #write(group: readonly Waiting[]): Promise<ReadonlySet<number>> {
+  /** Those that were done, by their places. */
+  async #write(group: readonly Waiting[]): Promise<ReadonlyMap<number, Done>> {
     const { text, values } = commitStatement(group, this.#sync);
     const shared = !this.#sync && group[0]?.erased === undefined;
     // Where one waits for a lock, the others of its group need not: they are sent again alone.
@@ -151,8 +180,16 @@ class Lane {
       for (const each of group) this.#lost.add(each);
     };
     const rows = await this.#database.all(text, values, { shared, waitsOnce: group.length > 1, onLost });
-    return new Set(rows.map(([place]) => place as number));
+    return new Map(rows.map((row) => toDone(group, row)));
   }
+}
+
+function toDone(group: readonly Waiting[], [at, , wanted = null]: Row): [place: number, done: Done] {
+  const place = at as number;
+  const each = group[place];
+  if (each === undefined || wantsOf(each).length === 0) return [place, { ok: true }];
+  const found = wanted === null ? [] : (JSON.parse(wanted as string) as readonly Row[]);
+  return [place, { ok: true, wanted: found.map(toItem) }];
 }
 
 /**

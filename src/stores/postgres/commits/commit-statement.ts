@@ -4,9 +4,10 @@ import { NOW } from "../now.ts";
 import {
   ARE_CHECKED,
   ARE_ITEMS_KEPT,
+  addEntries,
   checkParameter,
-  ENTRY_PARAMETERS,
-  entryParameters,
+  entryParameter,
+  entryRows,
   givenChecks,
   givenItems,
   IS_DONE,
@@ -15,8 +16,10 @@ import {
   isStale,
   itemParameter,
   KEEP_ITEMS,
-  keepEntries,
   LOCK_CHECKED,
+  removeEntries,
+  wantedItems,
+  wantedParameter,
 } from "./change-parts.ts";
 import { type Columns, type Given, given, toParameter } from "./given.ts";
 
@@ -57,9 +60,6 @@ const COLUMNS: Columns = [
   ["body", "text"],
   ["archived", "text"],
 ];
-const OWNERS_AT = 2;
-const ENTRIES_AT = OWNERS_AT + 1;
-const ITEMS_AT = ENTRIES_AT + ENTRY_PARAMETERS;
 const ERASED_COLUMNS: Columns = [
   ["n", "bigint"],
   ["archived", "text"],
@@ -75,11 +75,38 @@ export const SYNCED =
 
 const PLACE = "case when (select countersign.hold_place()) then nextval('countersign.log_seq') end";
 
+/** What the parts of a statement are for. A part that nothing needs is left out: the server would prepare to do it each time. */
 interface Shape {
   readonly sync: boolean;
+  /** Some commit creates its session. */
+  readonly makes: boolean;
+  /** Some commit has a deadline. */
+  readonly timed: boolean;
+  readonly owned: boolean;
+  readonly adds: boolean;
+  readonly removes: boolean;
   readonly items: boolean;
   readonly checks: boolean;
+  readonly wants: boolean;
   readonly erased: boolean;
+}
+
+/** The parts that have a parameter, in this order behind that of the commits. */
+const PARAMETERS = [
+  "owned",
+  "adds",
+  "removes",
+  "items",
+  "checks",
+  "wants",
+  "erased",
+] as const satisfies (keyof Shape)[];
+type Parameter = (typeof PARAMETERS)[number];
+
+function numbersOf(shape: Shape): Readonly<Record<Parameter, number>> {
+  const present: readonly Parameter[] = PARAMETERS.filter((part) => shape[part]);
+  const numbers = PARAMETERS.map((part) => [part, present.indexOf(part) + 2] as const);
+  return Object.fromEntries(numbers) as Record<Parameter, number>;
 }
 
 /**
@@ -88,45 +115,39 @@ interface Shape {
  * whatever belongs to a session changes only with its version. What may change during a wait for a lock (a lease, a
  * deadline, an item) is looked at again when everything is written, and raises an error that undoes all of them.
  */
-const textOf = ({ sync, items, checks, erased }: Shape): string => {
-  const stale = when(items, ` and not ${isStale("c.place")}`);
-  const changed = when(checks, ` and not ${isChanged("c.place")}`);
-  const judged = `${IN_TIME} and ${HAS_OWNER}${stale}${changed}`;
+const textOf = (shape: Shape): string => {
+  const { sync, makes, timed, owned, adds, removes, items, checks, wants, erased } = shape;
+  const at = numbersOf(shape);
+  const guards = [
+    ...(timed ? [IN_TIME] : []),
+    ...(owned ? [HAS_OWNER] : []),
+    ...(items ? [`not ${isStale("c.place")}`] : []),
+    ...(checks ? [`not ${isChanged("c.place")}`] : []),
+  ];
+  const judged = guards.map((guard) => ` and ${guard}`).join("");
   // Before a place in the log is taken: of two commits that depend on one item, the log has the earlier one first.
   const locked = [...(items ? ["next"] : []), ...(checks ? ["checked"] : [])];
   const seq = locked.reduce(
     (then, name) => `case when (select count(*) from ${name}) >= 0 then ${then} end`,
     PLACE,
   );
-  const checksAt = ITEMS_AT + Number(items);
-  const erasedAt = checksAt + Number(checks);
   return `
 with c as (select * from ${given(COLUMNS, 1, "c")}),
-alive as (
-  select o.id from countersign.owners o
-  where o.id = any ($${OWNERS_AT}::text[]) and ${HOLDS} and countersign.may_claim(o.history, ${NOW})
-    and not ${IS_SUSPENDED}
-),
-${when(items, `${givenItems(ITEMS_AT)},`)}
-${when(checks, `${givenChecks(checksAt)},`)}
+${when(owned, `${ALIVE(at.owned)},`)}
+${when(items, `${givenItems(at.items)},`)}
+${when(checks, `${givenChecks(at.checks)},`)}
 moved as (
   update countersign.documents d
   set version = d.version + 1, head = c.hash, updated_at = c.updated_at, deleted = c.deleted, body = c.document
   from c where d.key = c.key and d.version = c.version and (c.head is null or d.head = c.head)
-    and (c.changed_at is null or d.updated_at = c.changed_at) and ${judged}
+    and (c.changed_at is null or d.updated_at = c.changed_at)${judged}
   returning c.place
 ),
-made as (
-  insert into countersign.documents (key, app, "user", id, version, head, updated_at, deleted, body)
-  select c.key, c.app, c.usr, c.name, 1, c.hash, c.updated_at, c.deleted, c.document from c
-  where c.version = 0 and ${judged}
-  on conflict do nothing returning key
-),
+${when(makes, `${MADE(judged)},`)}
 done as (
-  select place from moved union all
-  select place from c where version = 0 and key = any (array (select key from made))
+  select place from moved${when(makes, " union all select place from c where version = 0 and key = any (array (select key from made))")}
 ),
-${when(erased, ERASE(erasedAt))}
+${when(erased, ERASE(at.erased))}
 ${when(items, `${KEEP_ITEMS},`)}
 ${when(checks, `${LOCK_CHECKED},`)}
 logged as (
@@ -134,17 +155,33 @@ logged as (
   select ${seq},
     c.key, c.version + 1, c.at, c.kinds, c.digest, c.hash, c.events, c.commit_id, c.body, c.archived
   from c where ${IS_DONE}
-),
-${keepEntries(ENTRIES_AT)}
-select done.place, (select ${sync ? SYNCED : UNSYNCED}) from done where (select case
+)${when(removes, `,${removeEntries(at.removes)}`)}${when(adds, `,${addEntries(at.adds)}`)}
+select done.place, (select ${sync ? SYNCED : UNSYNCED})${when(wants, `, (${wantedItems(at.wants, "done.place")})`)} from done where (select case
   when (select count(*) from done) = 0 then true
   ${when(items, `when not (${ARE_ITEMS_KEPT}) then countersign.refuse()`)}
   ${when(checks, `when not (${ARE_CHECKED}) then countersign.refuse()`)}
-  when exists (select 1 from alive a where not exists (select 1 from countersign.owners o where o.id = a.id and ${HOLDS}))
-    then countersign.refuse()
-  when exists (select 1 from c where ${IS_DONE} and c.before <= ${NOW}) then countersign.refuse()
+  ${when(owned, `when ${LEASE_IS_OVER} then countersign.refuse()`)}
+  ${when(timed, `when exists (select 1 from c where ${IS_DONE} and c.before <= ${NOW}) then countersign.refuse()`)}
   else true end)`;
 };
+
+const ALIVE = (parameter: number): string => `
+alive as (
+  select o.id from countersign.owners o
+  where o.id = any ($${parameter}::text[]) and ${HOLDS} and countersign.may_claim(o.history, ${NOW})
+    and not ${IS_SUSPENDED}
+)`;
+const LEASE_IS_OVER =
+  "exists (select 1 from alive a where not exists " +
+  `(select 1 from countersign.owners o where o.id = a.id and ${HOLDS}))`;
+
+const MADE = (judged: string): string => `
+made as (
+  insert into countersign.documents (key, app, "user", id, version, head, updated_at, deleted, body)
+  select c.key, c.app, c.usr, c.name, 1, c.hash, c.updated_at, c.deleted, c.document from c
+  where c.version = 0${judged}
+  on conflict do nothing returning key
+)`;
 
 function when(isSo: boolean, text: string): string {
   return isSo ? text : "";
@@ -159,34 +196,53 @@ erased as (
 const TEXTS = new Map<string, string>();
 
 export function commitStatement(group: readonly Sent[], sync: boolean): Statement {
-  const items = group.some(({ commit }) => commit.items.length > 0);
+  const changes = group.map(({ id, commit }, place) => ({ place, id, change: commit }));
   const checks = group.map(({ commit }) => commit.checks ?? []);
-  const isChecked = checks.some(({ length }) => length > 0);
+  const wants = group.map(wantsOf);
+  const owners = new Set(group.flatMap(({ commit: { owner } }) => (owner === undefined ? [] : [owner])));
+  const { added, removed } = entryRows(changes);
   const [{ erased }] = group as [Sent];
-  const shape = { sync, items, checks: isChecked, erased: erased !== undefined };
+  // Commits that go together have most parts among them: one statement for all of these is prepared only once.
+  const isGroup = group.length > 1;
+  const isSome = (is: (commit: StoreCommit) => boolean): boolean => group.some(({ commit }) => is(commit));
+  const shape: Shape = {
+    sync,
+    makes: isGroup || isSome(({ version }) => version === 0),
+    timed: isGroup || isSome(({ before, from }) => before !== undefined || from !== undefined),
+    owned: isGroup || owners.size > 0,
+    adds: isGroup || added.length > 0,
+    removes: isGroup || removed.length > 0,
+    items: isSome(({ items }) => items.length > 0),
+    checks: checks.some(({ length }) => length > 0),
+    wants: wants.some(({ length }) => length > 0),
+    erased: erased !== undefined,
+  };
+  const values: Readonly<Record<Parameter, () => PostgresValue>> = {
+    owned: () => [...owners],
+    adds: () => entryParameter(added),
+    removes: () => entryParameter(removed),
+    items: () => itemParameter(changes),
+    checks: () => checkParameter(checks),
+    wants: () => wantedParameter(wants),
+    erased: () => erasedParameter(erased ?? []),
+  };
   const name = JSON.stringify(shape);
   const text = TEXTS.get(name) ?? textOf(shape);
   TEXTS.set(name, text);
-  const changes = group.map(({ id, commit }, place) => ({ place, id, change: commit }));
-  const owners = new Set(group.flatMap(({ commit: { owner } }) => (owner === undefined ? [] : [owner])));
-  return {
-    text,
-    values: [
-      toParameter(COLUMNS, group.map(rowOf)),
-      [...owners],
-      ...entryParameters(changes),
-      ...(items ? [itemParameter(changes)] : []),
-      ...(isChecked ? [checkParameter(checks)] : []),
-      ...(erased === undefined
-        ? []
-        : [
-            toParameter(
-              ERASED_COLUMNS,
-              erased.map((archived, at) => [at + 1, archived]),
-            ),
-          ]),
-    ],
-  };
+  const parts = PARAMETERS.filter((part) => shape[part]);
+  return { text, values: [toParameter(COLUMNS, group.map(rowOf)), ...parts.map((part) => values[part]())] };
+}
+
+/** What is read with a commit. What it writes itself would not be seen. */
+export function wantsOf({ commit: { items, wants = [] } }: Sent): NonNullable<StoreCommit["wants"]> {
+  return items.length > 0 ? [] : wants;
+}
+
+function erasedParameter(erased: readonly (string | null)[]): PostgresValue {
+  return toParameter(
+    ERASED_COLUMNS,
+    erased.map((archived, at) => [at + 1, archived]),
+  );
 }
 
 function rowOf({ id, commit }: Sent, place: number): Given {

@@ -5,6 +5,7 @@
 export { applyChange } from "./change.ts";
 export { CommitQueue } from "./commit-queue.ts";
 export { type Columns, given, toParameter } from "./given.ts";
-export { fromParts, toArrayText } from "./item-value.ts";
+export { fromParts, toArrayText, toItem } from "./item-value.ts";
 export { renameSession } from "./rename-session.ts";
 export { takeDue } from "./take-due.ts";
+export { WantedItems } from "./wanted-items.ts";

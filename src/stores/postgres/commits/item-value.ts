@@ -1,4 +1,6 @@
+import type { StoredItem } from "../../../engine/index.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/index.ts";
+import type { Row } from "../connection/index.ts";
 
 /**
  * A value as the table of items has it: the names and values of an object in turn, each as JSON, or the whole of anything
@@ -16,6 +18,17 @@ export function fromParts(text: string): JsonValue {
   const members: string[] = [];
   for (let at = 0; at < parts.length; at += 2) members.push(`${parts[at]}:${parts[at + 1]}`);
   return JSON.parse(`{${members.join(",")}}`) as JsonValue;
+}
+
+/** From its kind, its id, its parts as a JSON array, its version and when it expires. */
+export function toItem([kind, id, value, version, expiresAt]: Row): StoredItem {
+  return {
+    kind: kind as string,
+    id: id as string,
+    value: fromParts(value as string),
+    version: version as number,
+    ...(expiresAt === null ? {} : { expiresAt: expiresAt as number }),
+  };
 }
 
 /** A list of texts as PostgreSQL writes an array. */
