@@ -15,6 +15,7 @@ import {
 } from "../test/adapters/contract/subject.ts";
 import { SUBJECTS } from "../test/adapters/subjects/index.ts";
 import { peerSubject } from "../test/adapters/subjects/peers.ts";
+import { cpuOf } from "./cpu.ts";
 import { median } from "./statistics.ts";
 
 /** What one took, in microseconds. */
@@ -37,7 +38,7 @@ const ROUNDS = 9;
 /** These compile. */
 const FIRST_ROUNDS = 6;
 const CYCLES = 20;
-const TURNS = 20;
+const TURNS = 10;
 const CALLS = 25;
 const ana = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] } as const;
 const PAY: ModelCall = { id: "c1", tool: "pay", args: { amount: 40 } };
@@ -56,9 +57,9 @@ let made = 0;
 const samples: Sample[] = [];
 for (let round = -FIRST_ROUNDS; round < ROUNDS; round += 1) {
   const sample = {
-    runner: await take(CYCLES, runnerCycle),
-    alone: await take(CYCLES, () => cycle(alone)),
-    gated: await take(CYCLES, () => cycle(gated)),
+    runner: await takeAfresh(CYCLES, runnerCycle),
+    alone: await takeAfresh(CYCLES, () => cycle(alone)),
+    gated: await takeAfresh(CYCLES, () => cycle(gated)),
     ...(await takeInTurn()),
   };
   if (round >= 0) samples.push(sample);
@@ -72,13 +73,18 @@ rmSync(folder, { recursive: true, force: true });
 process.exit(0);
 
 async function take(times: number, work: () => Promise<void>): Promise<Took> {
-  globalThis.gc?.();
-  const before = process.cpuUsage();
   const start = performance.now();
-  for (let time = 0; time < times; time += 1) await work();
-  const wall = ((performance.now() - start) * 1_000) / times;
-  const { user, system } = process.cpuUsage(before);
-  return { cpu: (user + system) / times, wall };
+  const cpu = await cpuOf(async () => {
+    for (let time = 0; time < times; time += 1) await work();
+  });
+  const wall = (performance.now() - start) * 1_000;
+  return { cpu: cpu / times, wall: wall / times };
+}
+
+/** As `take`, after what came before it was cleared away. */
+function takeAfresh(times: number, work: () => Promise<void>): Promise<Took> {
+  globalThis.gc?.();
+  return take(times, work);
 }
 
 /** Calls without a gate: a turn outside of the adapter and one inside of it, each first as often as the other. */

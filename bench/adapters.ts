@@ -6,8 +6,10 @@ import { fileURLToPath } from "node:url";
 import { ensurePeer } from "../scripts/test-tools.ts";
 import { PEERS } from "../test/adapters/subjects/peers.ts";
 import type { Sample } from "./adapter-process.ts";
+import { ONE_THREAD } from "./cpu.ts";
 import { describeLoad, describeMachine, Report, type Verdict } from "./report.ts";
 import { median, pairedRatio } from "./statistics.ts";
+import { ungatedCosts } from "./ungated.ts";
 
 const PROCESS = fileURLToPath(new URL("adapter-process.ts", import.meta.url));
 const KEPT = fileURLToPath(new URL("ADAPTERS.md", import.meta.url));
@@ -37,6 +39,13 @@ const names = given.length === 0 ? all : all.filter((name) => given.includes(nam
 const notRun = all.filter((name) => !names.includes(name));
 const missing = notRun.length === 0 ? "" : ` **Not measured in this run: ${notRun.join(", ")}.**`;
 
+for (const [name, added] of Object.entries(await ungatedCosts()))
+  report.goal(
+    `${name}, our own code alone: an ungated call adds less than ${MAX_UNGATED_US} µs`,
+    `${added.toFixed(1)} µs`,
+    added < MAX_UNGATED_US ? "met" : "missed",
+  );
+
 for (const store of STORES) {
   const rows = names.map((name) => {
     report.progress(`${name}, ${store}`);
@@ -56,7 +65,7 @@ for (const store of STORES) {
     rows,
   );
 }
-const how = `Rounds are interleaved, one process per framework; medians of ratios within a round. ${LEFT_OUT} Load average ${before} when it began, ${describeLoad()} at its end.${missing}`;
+const how = `Rounds are interleaved, one process per framework; medians of ratios within a round. Compiler and garbage collector work on the main thread. ${LEFT_OUT} Load average ${before} when it began, ${describeLoad()} at its end.${missing}`;
 const text = report.toMarkdown(`${describeMachine()} ${how}`).replace("# Benchmark results", "").trim();
 const section = text.replaceAll(/^## /gm, "### ");
 process.stdout.write(`${section}\n`);
@@ -65,10 +74,14 @@ const page = readFileSync(PAGE, "utf8");
 writeFileSync(PAGE, page.replace(MARKED, `<!-- adapters -->\n${section}\n<!-- /adapters -->`));
 
 function samplesOf(name: string, store: Store): readonly Sample[] {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--expose-gc", PROCESS, name, store], {
-    encoding: "utf8",
-    cwd: join(PROCESS, ".."),
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [ONE_THREAD, "--expose-gc", PROCESS, name, store],
+    {
+      encoding: "utf8",
+      cwd: join(PROCESS, ".."),
+    },
+  );
   if (status !== 0) throw new Error(`${name}: ${stderr}`);
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "[]") as readonly Sample[];
 }

@@ -114,7 +114,7 @@ export class GatedTool {
       rule: this.#ruleAt(context),
       // Mastra parses the model's arguments for a first call only.
       args: isResumed ? await this.#parse(input) : input,
-      sent: isResumed ? input : this.#sent.of(toolCallId),
+      sent: isResumed ? input : this.#sent.of(runId, toolCallId),
       id: idOf(runId, toolCallId),
       turn: runId,
       // A message must not raise a question, nor start a call that nobody was asked about.

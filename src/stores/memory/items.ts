@@ -19,15 +19,21 @@ const TIDY = "delete from items where expires_at <= ?";
 
 const WEIGHT = 300;
 
-/** Small things outside of sessions, each in one of the two tiers. */
+/** The items of one kind: those that are hot, by id, and whether any are cold. */
+interface OfKind {
+  readonly hot: Hot<string, Kept>;
+  someAreCold: boolean;
+}
+
+/** Small things outside of sessions, each in one of the two tiers. There are few kinds, so each has a heap of its own. */
 export class Items {
   readonly #cold: Cold;
-  readonly #hot: Hot<string, Kept>;
-  #someAreCold = false;
+  readonly #most: number;
+  readonly #kinds = new Map<string, OfKind>();
 
   constructor(cold: Cold, most: number) {
     this.#cold = cold;
-    this.#hot = new Hot(most, ({ id, text }) => WEIGHT + id.length + text.length);
+    this.#most = most;
   }
 
   get(kind: string, id: string, now: number): StoredItem | undefined {
@@ -43,45 +49,59 @@ export class Items {
   set({ kind, id, value, expiresAt, read }: StoreChange["items"][number], now: number): void {
     const known = this.#get(kind, id, now);
     const text = value === undefined ? undefined : textOf(value, read === undefined ? known : undefined);
-    if (!this.#hot.delete(nameOf(kind, id)) && this.#someAreCold) this.#cold.run(DROP, kind, id);
+    const { hot, someAreCold } = this.#of(kind);
+    if (!hot.delete(id) && someAreCold) this.#cold.run(DROP, kind, id);
     if (text === undefined) return;
     const expiry = expiresAt === undefined ? {} : { expiresAt };
-    this.#hot.set(nameOf(kind, id), { kind, id, version: (known?.version ?? 0) + 1, ...expiry, text });
+    hot.set(id, { kind, id, version: (known?.version ?? 0) + 1, ...expiry, text });
   }
 
   page(
     kind: string,
     { after, limit, now }: { readonly after: string; readonly limit: number; readonly now: number },
   ): readonly StoredItem[] {
-    const isAsked = (kept: Kept): boolean =>
-      kept.kind === kind && compareText(kept.id, after) > 0 && isAlive(kept, now);
-    const hot = [...this.#hot.values()].filter(isAsked);
-    const cold = this.#someAreCold ? this.#cold.all(PAGE, kind, after, now, limit).map(toKept) : [];
-    const all = [...hot, ...cold].sort((a, b) => compareText(a.id, b.id));
+    const { hot, someAreCold } = this.#of(kind);
+    const isAsked = (kept: Kept): boolean => compareText(kept.id, after) > 0 && isAlive(kept, now);
+    const cold = someAreCold ? this.#cold.all(PAGE, kind, after, now, limit).map(toKept) : [];
+    const all = [...[...hot.values()].filter(isAsked), ...cold].sort((a, b) => compareText(a.id, b.id));
     return all.slice(0, limit).map(toItem);
   }
 
   dropExpired(now: number): void {
-    for (const kept of this.#hot.values())
-      if (!isAlive(kept, now)) this.#hot.delete(nameOf(kept.kind, kept.id));
-    if (this.#someAreCold) this.#cold.run(TIDY, now);
+    let someAreCold = false;
+    for (const of of this.#kinds.values()) {
+      for (const kept of of.hot.values()) if (!isAlive(kept, now)) of.hot.delete(kept.id);
+      someAreCold ||= of.someAreCold;
+    }
+    if (someAreCold) this.#cold.run(TIDY, now);
   }
 
   spill(): void {
-    this.#hot.spill((oldest) => {
-      this.#cold.together(() => {
-        for (const { kind, id, version, expiresAt, text } of oldest)
-          this.#cold.run(PUT, kind, id, version, expiresAt ?? null, text);
+    for (const of of this.#kinds.values())
+      of.hot.spill((oldest) => {
+        this.#cold.together(() => {
+          for (const { kind, id, version, expiresAt, text } of oldest)
+            this.#cold.run(PUT, kind, id, version, expiresAt ?? null, text);
+        });
+        of.someAreCold = true;
       });
-      this.#someAreCold = true;
-    });
   }
 
   #get(kind: string, id: string, now: number): Kept | undefined {
-    const hot = this.#hot.get(nameOf(kind, id));
-    if (hot !== undefined) return isAlive(hot, now) ? hot : undefined;
-    const row = this.#someAreCold ? this.#cold.get(ONE, kind, id, now) : undefined;
+    const { hot, someAreCold } = this.#of(kind);
+    const kept = hot.get(id);
+    if (kept !== undefined) return isAlive(kept, now) ? kept : undefined;
+    const row = someAreCold ? this.#cold.get(ONE, kind, id, now) : undefined;
     return row && toKept(row);
+  }
+
+  #of(kind: string): OfKind {
+    const known = this.#kinds.get(kind);
+    if (known !== undefined) return known;
+    const hot = new Hot<string, Kept>(this.#most, ({ id, text }) => WEIGHT + id.length + text.length);
+    const made = { hot, someAreCold: false };
+    this.#kinds.set(kind, made);
+    return made;
   }
 }
 
@@ -93,10 +113,6 @@ function textOf(value: JsonValue, known: Kept | undefined): string {
 
 function isAlive({ expiresAt }: Kept, now: number): boolean {
   return expiresAt === undefined || expiresAt > now;
-}
-
-function nameOf(kind: string, id: string): string {
-  return `${kind}\0${id}`;
 }
 
 function toItem({ text, ...rest }: Kept): StoredItem {

@@ -1,3 +1,4 @@
+import type { LanguageModelV2, LanguageModelV2Prompt } from "@ai-sdk/provider-v5";
 import { Agent, type AgentRun } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore } from "@mastra/core/storage";
@@ -147,6 +148,57 @@ test("what the model sends is seen before a tool's own `onInputAvailable`, which
   expect(seen).toEqual([{ amount: 40 }, { amount: 40 }]);
   expect(ran).toEqual([{ amount: 40, currency: "EUR" }]);
 });
+
+type Asked = Parameters<LanguageModelV2["doStream"]>[0];
+
+test.each(["generate", "stream"] as const)(
+  "conversations whose provider counts its ids from zero each run what was shown in them (%s)",
+  async (how) => {
+    let made = 0;
+    const currency = z.string().default(() => `currency-${(made += 1)}`);
+    const gate = createGate({ engine, app: "shop", identify: ({ threadId }) => ({ thread: threadId }) });
+    const amounts = [40, 50, 60];
+    const paying = (prompt: LanguageModelV2Prompt): LanguageModelV2 => {
+      const asked = JSON.stringify(prompt.findLast(({ role }) => role === "user"));
+      const amount = amounts.find((each) => asked.includes(String(each))) ?? 0;
+      return scripted([{ id: "c0", tool: "pay", args: { amount } }], {});
+    };
+    const agent = new Agent({
+      id: "cashier",
+      name: "cashier",
+      instructions: "Pay.",
+      model: {
+        ...scripted([], {}),
+        doGenerate: async (options: Asked) => paying(options.prompt).doGenerate(options),
+        doStream: async (options: Asked) => paying(options.prompt).doStream(options),
+      },
+      tools: gate.tools({ pay: payTool({ inputSchema: payment.extend({ currency }) }) }, { pay: true }),
+    });
+    new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+    await Promise.all(
+      amounts.map(async (amount) => {
+        const options = { memory: { thread: `t${amount}`, resource: "ana" } };
+        if (how === "generate") await agent.generate(`Pay ${amount}.`, options);
+        else await (await agent.stream(`Pay ${amount}.`, options)).consumeStream();
+      }),
+    );
+    const questions = await engine.pending();
+    for (const { id } of questions) await engine.approve(id, { by: ana });
+    for (const amount of amounts) {
+      const [run] = (await agent.listSuspendedRuns({ threadId: `t${amount}` })).runs;
+      if (run === undefined) throw new Error("It does not wait.");
+      const resumption = await gate.resume(run);
+      if (!resumption.ready) throw new Error("It waits.");
+      const at = { runId: run.runId };
+      if (how === "generate") await agent.resumeGenerate(resumption.resumeData, at);
+      else await (await agent.resumeStream(resumption.resumeData, at)).consumeStream();
+    }
+    const byAmount = (one: unknown, other: unknown): number =>
+      (one as Payment).amount - (other as Payment).amount;
+    expect(ran.toSorted(byAmount)).toEqual(questions.map(({ args }) => args).toSorted(byAmount));
+    expect(ran).toHaveLength(amounts.length);
+  },
+);
 
 test("a streamed run asks once, also if a default is another one each time", async () => {
   let made = 0;
