@@ -410,6 +410,16 @@ afterAll(() => {
 });
 
 describe("audit verify of archive files finds", () => {
+  test("bytes behind the end, and does not call the file empty", async () => {
+    cpSync(await shared(), join(root, FOLDER), { recursive: true });
+    const paths = files();
+    const path = paths.at(-1) ?? "";
+    writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from("more")]));
+    const faults = faultsOf(await check([...paths]));
+    expect(faults).toContain("it cannot be read to its end");
+    expect(faults).not.toContain("it is empty");
+  });
+
   test.each(ATTACKS)("$name", async ({ act, found }) => {
     cpSync(await shared(), join(root, FOLDER), { recursive: true });
     const paths = [...files()];

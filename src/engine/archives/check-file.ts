@@ -46,7 +46,7 @@ export async function checkFile(
   try {
     for await (const line of lines) if (!walk.take(line)) break;
   } catch (error) {
-    check.report(`it cannot be read to its end (${error instanceof Error ? error.message : String(error)})`);
+    walk.fail(error);
   }
   return walk.end();
 }
@@ -60,6 +60,7 @@ class FileWalk {
   #session: { readonly about: ArchivedSession; readonly walk: ChainWalk } | undefined;
   #end: ArchiveEnd | undefined;
   #isStopped = false;
+  #isUnreadable = false;
   #counted = { sessions: 0, rows: 0, records: 0, erased: 0, checkpoints: 0 };
 
   constructor(check: FileCheck) {
@@ -90,10 +91,17 @@ class FileWalk {
     return true;
   }
 
+  /** No more lines could be read. */
+  fail(error: unknown): void {
+    this.#isUnreadable = true;
+    const why = error instanceof Error ? error.message : String(error);
+    this.#check.report(`it cannot be read to its end (${why})`);
+  }
+
   end(): CheckedFile | undefined {
     this.#leave();
     if (this.#header === undefined) {
-      if (this.#number === 0) this.#check.report("it is empty");
+      if (this.#number === 0 && !this.#isUnreadable) this.#check.report("it is empty");
       return undefined;
     }
     const seal = this.#checkEnd();

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { Agent, createEngine, type Engine, type Policy, Runner, tool } from "../../../src/index.ts";
+import {
+  Agent,
+  createEngine,
+  type Engine,
+  type Policy,
+  type PolicySource,
+  Runner,
+  tool,
+} from "../../../src/index.ts";
 import { McpGateway } from "../../../src/mcp/index.ts";
 import { scripted } from "../../../src/models/scripted/index.ts";
 import { connectClient, scriptedPeer } from "../../support/mcp/scripted-peer.ts";
@@ -8,12 +16,12 @@ import { startA2aServer } from "../a2a/a2a-server.ts";
 import { toolNamed } from "../mcp/gateway-process.ts";
 import { callingAgent, order } from "../remote/calling-server.ts";
 
-const ARGS = { path: "a" };
+export const ARGS = { path: "a" };
 const PARAMETERS = z.object({ path: z.string() });
-const BY = { id: "ana" };
+export const BY = { id: "ana" };
 
 export interface EntryOptions {
-  readonly policy: Policy;
+  readonly policy: Policy | PolicySource;
   /** Does the author, the gateway's owner or the remote agent ask for a person, too? */
   readonly gated?: boolean | (() => boolean);
   readonly hint?: () => string;
@@ -28,12 +36,14 @@ export interface OpenEntry {
   call(): Promise<string>;
   /** How often the body was entered. */
   ran(): Promise<number>;
+  /** Has a caller that runs its calls itself look at the call again. Others leave that to the engine's worker. */
+  again?(): Promise<string>;
 }
 
-type Open = (resources: Resources, options: EntryOptions) => Promise<OpenEntry>;
+export type Open = (resources: Resources, options: EntryOptions) => Promise<OpenEntry>;
 
 /** Makes the one call, and says back what it was answered. */
-const calling = scripted(({ contents }) => {
+export const calling = scripted(({ contents }) => {
   const answers = (contents.at(-1)?.parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []);
   if (answers.length > 0) return answers.map(({ response }) => JSON.stringify(response)).join();
   return [{ functionCall: { name: "erase", args: ARGS } }];
