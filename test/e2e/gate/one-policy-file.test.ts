@@ -8,7 +8,8 @@ import { ENTRY_POINTS, type OpenEntry } from "./entry-points.ts";
 import { OUTSIDE } from "./outside-entry-points.ts";
 
 const resources = useResources();
-const [BO, LI] = ["bo", "li"].map((id) => ({ id, roles: ["boss"] }) as const);
+const BO = { id: "bo", roles: ["boss"] } as const;
+const LI = { id: "li", roles: ["boss"] } as const;
 
 const FILE = `
 groups: { bosses: ["role:boss"] }
@@ -50,6 +51,11 @@ async function asked({ engine }: OpenEntry): Promise<Confirmation> {
   return toConfirmation(item);
 }
 
+async function goOn(entry: OpenEntry): Promise<void> {
+  await entry.engine.work({ once: true });
+  await entry.again?.();
+}
+
 describe.each(DOORS)("%s", (name, open) => {
   const isAmendable = !name.includes("MCP") && !name.includes("manifest");
 
@@ -62,11 +68,6 @@ describe.each(DOORS)("%s", (name, open) => {
     const opened = await enter(FILE);
     opened.entry.call().catch(() => {});
     return { ...opened, card: await asked(opened.entry) };
-  }
-
-  async function goOn({ engine, again }: OpenEntry): Promise<void> {
-    await engine.work({ once: true });
-    await again?.();
   }
 
   test("is denied, or runs at once, as the file says", async () => {

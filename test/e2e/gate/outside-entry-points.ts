@@ -59,7 +59,7 @@ const openApi: Open = async (resources, { policy }) => {
     authenticate: () => ({ ...BY, scopes }),
   });
   resources.add(async () => {
-    await app.drain();
+    app.drain();
     await engine.close();
   });
   let entered = 0;
