@@ -1,6 +1,9 @@
+import { expect } from "vitest";
 import { z } from "zod";
+import { toConfirmation } from "../../../src/engine/index.ts";
 import {
   Agent,
+  type Confirmation,
   createEngine,
   type Engine,
   type Policy,
@@ -38,6 +41,18 @@ export interface OpenEntry {
   ran(): Promise<number>;
   /** Has a caller that runs its calls itself look at the call again. Others leave that to the engine's worker. */
   again?(): Promise<string>;
+}
+
+/** Processes take long to start where others run. */
+export const PATIENT = { timeout: 30_000 };
+
+/** The one question that is open, once it is. */
+export async function asked({ engine }: OpenEntry): Promise<Confirmation> {
+  const open = async () => (await engine.ledger.confirmations({ state: "open" })).items;
+  await expect.poll(open, PATIENT).toHaveLength(1);
+  const [item] = await open();
+  if (item === undefined) throw new Error("Nothing is open.");
+  return toConfirmation(item);
 }
 
 export type Open = (resources: Resources, options: EntryOptions) => Promise<OpenEntry>;

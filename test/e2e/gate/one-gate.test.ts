@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Engine, toConfirmation } from "../../../src/engine/index.ts";
+import { Engine } from "../../../src/engine/index.ts";
 import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
 import type { Confirmation, Policy, PolicyVerdict } from "../../../src/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { ENTRY_POINTS, type EntryOptions, type OpenEntry } from "./entry-points.ts";
+import { asked, ENTRY_POINTS, type EntryOptions, type OpenEntry } from "./entry-points.ts";
 
 const resources = useResources();
 const BY = { id: "ana" };
@@ -25,14 +25,6 @@ const allow: Rule = () => ({ outcome: "allow", reason: "harmless" });
 const fails = (): never => {
   throw new Error("the rule broke");
 };
-
-async function asked({ engine }: OpenEntry): Promise<Confirmation> {
-  const open = async () => (await engine.ledger.confirmations({ state: "open" })).items;
-  await expect.poll(open).toHaveLength(1);
-  const [item] = await open();
-  if (item === undefined) throw new Error("Nothing is open.");
-  return toConfirmation(item);
-}
 
 /** Calls, and leaves the caller waiting. */
 async function askedAfterCall(entry: OpenEntry): Promise<Confirmation> {

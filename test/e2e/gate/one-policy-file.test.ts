@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Engine, toConfirmation } from "../../../src/engine/index.ts";
+import { Engine } from "../../../src/engine/index.ts";
 import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
-import type { Confirmation } from "../../../src/index.ts";
 import { LivePolicy, parsePolicy } from "../../../src/policy/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { ENTRY_POINTS, type OpenEntry } from "./entry-points.ts";
+import { asked, ENTRY_POINTS, type OpenEntry, PATIENT } from "./entry-points.ts";
 import { OUTSIDE } from "./outside-entry-points.ts";
 
 const resources = useResources();
@@ -42,14 +41,6 @@ const ALLOWS = "rules: [{ id: free, match: { tool: erase }, then: allow }]";
 
 // A remote agent words its own questions, and its tool has another name.
 const DOORS = [...ENTRY_POINTS.filter(([name]) => !name.includes("remote")), ...OUTSIDE];
-
-async function asked({ engine }: OpenEntry): Promise<Confirmation> {
-  const open = async () => (await engine.ledger.confirmations({ state: "open" })).items;
-  await expect.poll(open).toHaveLength(1);
-  const [item] = await open();
-  if (item === undefined) throw new Error("Nothing is open.");
-  return toConfirmation(item);
-}
 
 async function goOn(entry: OpenEntry): Promise<void> {
   await entry.engine.work({ once: true });
@@ -94,7 +85,7 @@ describe.each(DOORS)("%s", (name, open) => {
       expect(await tryApprove(entry.engine, card.id, { by })).toMatchObject({ ok: true });
       await goOn(entry);
     }
-    await expect.poll(() => entry.ran()).toBe(1);
+    await expect.poll(() => entry.ran(), PATIENT).toBe(1);
   });
 
   test("is not run with an argument that the file denies", async () => {
