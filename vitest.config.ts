@@ -16,6 +16,8 @@ const REPLACES_MODULES = [
 ];
 /** More than there are cores: much of what takes long here waits, for processes of its own and for leases. */
 const WORKERS = availableParallelism() + 2;
+/** How long what a test waits for may take: where much runs, processes start slowly. */
+const PATIENT = { poll: { timeout: 30_000 } };
 /** For tests whose modules Vite resolves, or replaces. */
 const TRANSFORMED = { viteModuleRunner: true };
 const POSTGRES = "test/support/postgres/setup.ts";
@@ -38,6 +40,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          expect: { poll: { timeout: 15_000 } },
           include: ["src/**/*.test.ts"],
           exclude: ["src/stores/postgres/**", ...REPLACES_MODULES, ...SHORT_ONLY],
           testTimeout: 20_000,
@@ -46,6 +49,7 @@ export default defineConfig({
       {
         test: {
           name: "postgres",
+          expect: PATIENT,
           include: ["src/stores/postgres/**/*.test.ts"],
           exclude: [...REPLACES_MODULES, ...SHORT_ONLY],
           globalSetup: POSTGRES,
@@ -56,6 +60,7 @@ export default defineConfig({
       {
         test: {
           name: "isolated",
+          expect: PATIENT,
           include: REPLACES_MODULES,
           isolate: true,
           experimental: TRANSFORMED,
@@ -82,6 +87,7 @@ export default defineConfig({
       {
         test: {
           name: "cross",
+          expect: PATIENT,
           include: ["test/**/*.test.ts"],
           // The programs that we are tested inside of have packages of their own, with tests of their own.
           exclude: [
@@ -102,6 +108,7 @@ export default defineConfig({
       {
         test: {
           name: "adapters",
+          expect: PATIENT,
           include: ["test/adapters/**/*.test.ts", "test/peers/*/*.long.test.ts"],
           exclude: ["test/adapters/lowest/**", ...SHORT_ONLY],
           globalSetup: [POSTGRES, BUNDLE, ...(LONG ? ["test/adapters/peers-setup.ts"] : [])],
@@ -123,6 +130,7 @@ export default defineConfig({
         ],
         test: {
           name: "adapters-lowest",
+          expect: PATIENT,
           include: ["test/adapters/lowest/*.test.ts"],
           experimental: TRANSFORMED,
           exclude: SHORT_ONLY,
@@ -133,6 +141,7 @@ export default defineConfig({
       {
         test: {
           name: "crash",
+          expect: PATIENT,
           include: ["test/crash/**/*.test.ts"],
           globalSetup: BUNDLE,
           testTimeout: 600_000,
@@ -141,7 +150,7 @@ export default defineConfig({
       {
         test: {
           name: "browser",
-          expect: { poll: { timeout: 30_000 } },
+          expect: PATIENT,
           include: ["test/browser/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -151,6 +160,7 @@ export default defineConfig({
       {
         test: {
           name: "cluster",
+          expect: PATIENT,
           include: ["test/cluster/**/*.test.ts"],
           exclude: SHORT_ONLY,
           globalSetup: [POSTGRES, BUNDLE],
@@ -164,6 +174,7 @@ export default defineConfig({
       {
         test: {
           name: "failover",
+          expect: PATIENT,
           include: ["test/failover/**/*.test.ts"],
           globalSetup: BUNDLE,
           testTimeout: 120_000,
@@ -174,6 +185,7 @@ export default defineConfig({
       {
         test: {
           name: "race",
+          expect: PATIENT,
           include: ["test/race/**/*.test.ts"],
           globalSetup: BUNDLE,
           testTimeout: 600_000,
@@ -183,6 +195,7 @@ export default defineConfig({
       {
         test: {
           name: "race-postgres",
+          expect: PATIENT,
           include: [
             "test/race/{approvals,awaited,grants,stopped,votes,wake-up}.test.ts",
             "test/crash/rights.test.ts",
@@ -197,6 +210,7 @@ export default defineConfig({
       ...POOLER_MODES.map((mode) => ({
         test: {
           name: `race-pooler-${mode}`,
+          expect: PATIENT,
           include: ["test/race/approvals.test.ts"],
           env: { COUNTERSIGN_TEST_STORE: "postgres", COUNTERSIGN_TEST_POOLER: mode },
           globalSetup: [POSTGRES, BUNDLE],

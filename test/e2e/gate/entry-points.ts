@@ -43,13 +43,10 @@ export interface OpenEntry {
   again?(): Promise<string>;
 }
 
-/** Processes take long to start where others run. */
-export const PATIENT = { timeout: 30_000 };
-
 /** The one question that is open, once it is. */
 export async function asked({ engine }: OpenEntry): Promise<Confirmation> {
   const open = async () => (await engine.ledger.confirmations({ state: "open" })).items;
-  await expect.poll(open, PATIENT).toHaveLength(1);
+  await expect.poll(open).toHaveLength(1);
   const [item] = await open();
   if (item === undefined) throw new Error("Nothing is open.");
   return toConfirmation(item);

@@ -3,7 +3,7 @@ import { Engine } from "../../../src/engine/index.ts";
 import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
 import { LivePolicy, parsePolicy } from "../../../src/policy/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { asked, ENTRY_POINTS, type OpenEntry, PATIENT } from "./entry-points.ts";
+import { asked, ENTRY_POINTS, type OpenEntry } from "./entry-points.ts";
 import { OUTSIDE } from "./outside-entry-points.ts";
 
 const resources = useResources();
@@ -85,7 +85,7 @@ describe.each(DOORS)("%s", (name, open) => {
       expect(await tryApprove(entry.engine, card.id, { by })).toMatchObject({ ok: true });
       await goOn(entry);
     }
-    await expect.poll(() => entry.ran(), PATIENT).toBe(1);
+    await expect.poll(() => entry.ran()).toBe(1);
   });
 
   test("is not run with an argument that the file denies", async () => {
