@@ -35,6 +35,8 @@ export class EffectsFile {
 /** Everything that happened, in order. */
 export function readEffects(path: string): readonly Effect[] {
   if (!existsSync(path)) return [];
-  const lines = readFileSync(path, "utf8").split("\n");
+  const text = readFileSync(path, "utf8");
+  // Without what another process is writing just now: its line has no end yet.
+  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Effect);
 }
