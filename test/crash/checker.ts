@@ -78,7 +78,7 @@ export async function check(input: {
     findings.push({ code, message, ...(about === undefined ? {} : { about }) });
   // In this order: whatever ran, and whatever was promised, must be explained by what is read after it.
   const promised = [...input.promised];
-  const effects = readEffects(input.effects);
+  const effects = readEffects(input.effects, { othersWrite: input.moment === "running" });
   const ledger = (await lookAt(input.ledger, (view) => view.contents())) ?? NOTHING;
   const calls = new Map(ledger.calls.map((call) => [call.id, call]));
   const evidence = { effects, ledger, calls, histories: byCall(ledger.journal), promised };

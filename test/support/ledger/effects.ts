@@ -32,11 +32,13 @@ export class EffectsFile {
   }
 }
 
-/** Everything that happened, in order. */
-export function readEffects(path: string): readonly Effect[] {
+/** Everything that happened, in order; while others write, without the line that has no end yet. */
+export function readEffects(
+  path: string,
+  { othersWrite = false }: { readonly othersWrite?: boolean } = {},
+): readonly Effect[] {
   if (!existsSync(path)) return [];
   const text = readFileSync(path, "utf8");
-  // Without what another process is writing just now: its line has no end yet.
-  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+  const lines = (othersWrite ? text.slice(0, text.lastIndexOf("\n") + 1) : text).split("\n");
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Effect);
 }
