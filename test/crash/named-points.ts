@@ -1,3 +1,4 @@
+import type { JournalKind } from "../../src/engine/index.ts";
 import type { Kind } from "./life.ts";
 import type { Point } from "./points.ts";
 
@@ -6,6 +7,8 @@ export interface Run {
   readonly kind: Kind;
   readonly points: readonly Point[];
   readonly settle?: readonly Point[];
+  /** What the journal must tell of then. */
+  readonly journaled?: readonly JournalKind[];
 }
 
 // Points of recovery come after a point whose death they recover from.
@@ -29,6 +32,7 @@ export const RUNS: readonly Run[] = [
       "seal:after",
     ],
     settle: ["settle:before", "settle:after", "lose:before"],
+    journaled: ["call-unknown", "call-settled"],
   },
   {
     kind: "votes",
@@ -52,6 +56,7 @@ export const RUNS: readonly Run[] = [
   {
     kind: "idempotent",
     points: ["tool:enter", "claim:before", "tool:effect", "claim:after", "result:before", "result:after"],
+    journaled: ["call-released"],
   },
   {
     kind: "ungated",
