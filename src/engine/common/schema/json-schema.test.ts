@@ -87,3 +87,43 @@ test.each<[string, JsonObject, JsonValue]>([
   });
   expect(checkSchema({ properties: { a: { pattern: "^b$" } } }, { a: "b" })).toEqual({ ok: true });
 });
+
+const nested = (depth: number): JsonObject =>
+  depth === 0 ? {} : { $id: `https://schemas.test/${depth}`, not: nested(depth - 1) };
+
+test.each<[string, JsonObject]>([
+  ["parts with an address of their own, each in the other", nested(60)],
+  [
+    "the same, by the older name",
+    JSON.parse(JSON.stringify(nested(60)).replaceAll("$id", "id")) as JsonObject,
+  ],
+  [
+    "many parts below a long name",
+    { properties: { ["a".repeat(400_000)]: { allOf: Array.from({ length: 100_000 }, () => ({})) } } },
+  ],
+  [
+    "many parts at a long address",
+    {
+      $id: `https://schemas.test/${"a".repeat(400_000)}`,
+      allOf: Array.from({ length: 100_000 }, () => true),
+    },
+  ],
+])("a schema that takes all time or memory to read fits nothing: %s", (_, schema) => {
+  expect(checkSchema(schema, {})).toEqual({
+    ok: false,
+    field: "",
+    message: "the schema cannot be read: Error: it is too large",
+  });
+});
+
+test("parts that libraries name are read", () => {
+  const schema = { $ref: "#/$defs/Sum", $defs: { Sum: { id: "Sum", type: "object", required: ["amount"] } } };
+  expect(checkSchema(schema, { amount: 1 })).toEqual({ ok: true });
+  expect(checkSchema(schema, {})).toMatchObject({ ok: false, field: "amount" });
+});
+
+test("what cannot be read is told in few words", () => {
+  const schema = { $ref: "#/nowhere", allOf: Array.from({ length: 1_000 }, () => ({})) };
+  const outcome = checkSchema(schema, {});
+  expect(outcome.ok ? 0 : outcome.message.length).toBeLessThan(400);
+});

@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
 import { type OutputUnit, Validator } from "@cfworker/json-schema";
-import type { JsonObject, JsonValue } from "../../../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../../protocol/index.ts";
 import { quickCheck } from "./quick-check.ts";
 
 /** Does the value fit? If not, which field does not, and why. */
@@ -28,7 +28,12 @@ export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome
     if (isTimeout(error)) {
       return { ok: false, field: "", message: `the schema cannot be checked within ${MOST_MS} ms` };
     }
-    return { ok: false, field: "", message: `the schema cannot be read: ${String(error)}` };
+    // A reference to nowhere is told with all addresses that there are.
+    return {
+      ok: false,
+      field: "",
+      message: `the schema cannot be read: ${String(error).slice(0, MOST_TOLD)}`,
+    };
   }
 }
 
@@ -38,6 +43,9 @@ const FITS = { ok: true } as const;
 const MOST_MS = 2_000;
 // Everything else takes time in proportion to the schema's size times the value's; up to this much, that is not long.
 const MOST_WORK = 4_000_000;
+// So many characters the addresses of a schema's parts may have together.
+const MOST_ADDRESSES = 10_000_000;
+const MOST_TOLD = 300;
 const UNBOUNDED = /"(?:pattern|patternProperties|format|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/;
 
 interface Reading {
@@ -53,6 +61,7 @@ const readings = new WeakMap<JsonObject, Reading>();
 function readingOf(schema: JsonObject): Reading {
   const known = readings.get(schema);
   if (known !== undefined) return known;
+  if (addressesLeft(schema, 1, MOST_ADDRESSES) < 0) throw new Error("it is too large");
   // Short-circuit off: the innermost error is the one that names the field.
   const validator = new Validator(schema, "2020-12", false);
   const text = JSON.stringify(schema);
@@ -60,6 +69,22 @@ function readingOf(schema: JsonObject): Reading {
   const reading = { fits: quickCheck(schema), validator, size };
   readings.set(schema, reading);
   return reading;
+}
+
+/**
+ * What is left of `most` characters after the addresses of all parts; below 0 if they have more. The validator keeps the
+ * address of each part, and reads a part with an `$id` twice, with all in it: a few lines could take all memory, or years.
+ */
+function addressesLeft(part: JsonValue, address: number, most: number): number {
+  let left = most - address;
+  if (typeof part !== "object" || part === null) return left;
+  const id = isJsonObject(part) ? (member(part, "$id") ?? member(part, "id")) : undefined;
+  const base = address + (typeof id === "string" ? id.length : 0);
+  for (const [name, inner] of Object.entries(part)) {
+    for (let times = id === undefined ? 1 : 2; times > 0 && left >= 0; times -= 1)
+      left = addressesLeft(inner, base + name.length + 1, left);
+  }
+  return left;
 }
 
 /** Has a value more values and characters in it than this? */
