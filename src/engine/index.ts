@@ -57,6 +57,7 @@ export {
   type ParseOutcome,
   readForm,
   readShape,
+  REDACTED,
   redact,
   refuseUnknown,
   type Shape,

@@ -200,3 +200,23 @@ test.each(["match: { mcpServer: bank }", `when: 'tool.server == "bank"'`])(
     });
   },
 );
+
+test("a rule that observes does not use up the loops of the rules that count", async () => {
+  const loops = "args.to.exists(a, args.to.exists(b, a + b < 0.0))";
+  const counting = `{ id: counts, when: 'args.to.exists(a, a < 0.0)', then: deny }`;
+  const watching = `{ id: watches, when: '${loops}', then: deny, mode: observe }`;
+  policy.replace(parsePolicy("file", `rules: [${watching}, ${counting}]`));
+  const to = Array.from({ length: 999 }, (_, index) => index);
+  expect((await pay({ amount: 1, to, pin: "0" }, { key: "k", by: bob })).status).toBe("succeeded");
+});
+
+test("the time of a condition is that of the ledger, not of the process", async () => {
+  const hour = new Date(clock.now()).getUTCHours();
+  policy.replace(
+    parsePolicy("file", `rules: [{ id: closed, when: "time.hour == ${hour}", then: deny }]`),
+  );
+  const ahead = new Engine({ ledger, clock: new ManualClock(clock.now() + 3 * 3_600_000), policy });
+  const late = ahead.gate("refund", {}, async () => "done");
+  expect((await late({}, { key: "k", by: bob })).status).toBe("denied");
+  await ahead.close();
+});

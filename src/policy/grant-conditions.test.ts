@@ -68,7 +68,7 @@ function changePolicy(file: string): void {
 }
 
 function withWhere(condition: string): string {
-  return FILE.replace("count: 20 }", `count: 20, where: '${condition}' }`);
+  return FILE.replace("count: 20 }", `count: 20, where: ${JSON.stringify(condition)} }`);
 }
 
 test("a grant with a condition lets only calls run that meet it", async () => {
@@ -119,7 +119,21 @@ test.each([
 
 test("nobody finds out a secret by trying conditions", async () => {
   const guess = grant({ to: "acme", pin: "1234" }, { where: ['args.pin == "1234"'] });
-  await expect(guess).rejects.toThrow("is not met");
+  await expect(guess).rejects.toThrow("reads a secret");
+});
+
+test.each([
+  'args.pin != "0000"',
+  "has(args.pin)",
+  "size(args) < 9",
+  'args.to == "acme" || args.pin != "0000"',
+])("a condition that reads a secret is never met, because nobody may know it: %s", async (condition) => {
+  const guess = grant({ to: "acme", pin: "1234" }, { where: [condition] });
+  await expect(guess).rejects.toThrow("reads a secret");
+  changePolicy(withWhere(condition));
+  const asked = await pay({ to: "acme", pin: "1234" });
+  expect(asked.status).toBe("pending");
+  expect(asked.confirmation?.grants).toBeUndefined();
 });
 
 test("a condition of the rule is part of every grant, and the call that is approved must meet it", async () => {

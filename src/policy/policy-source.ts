@@ -1,7 +1,7 @@
 import type { PolicySource, PolicyVerdict } from "../engine/index.ts";
 import { factsOf, ReadFacts } from "./call-facts.ts";
 import { argsCondition } from "./conditions/args-condition.ts";
-import { resetLoops } from "./conditions/strict-values.ts";
+import { countLoops, resetLoops } from "./conditions/strict-values.ts";
 import type { PolicyPeople } from "./groups.ts";
 import type { TimeZone } from "./local-time.ts";
 import type { PolicyRule } from "./policy-rule.ts";
@@ -37,8 +37,9 @@ export function toPolicySource(file: PolicyFile): PolicySource {
       };
       const judged = { call, facts, readFacts };
       const verdicts: PolicyVerdict[] = [];
-      for (const rule of index.about(call, facts)) {
-        const verdict = verdictOf(rule, judged);
+      for (const ready of index.about(call, facts)) {
+        countLoops(ready.rule);
+        const verdict = verdictOf(ready, judged);
         if (verdict !== undefined) verdicts.push(verdict);
       }
       return verdicts;

@@ -17,6 +17,7 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
   "one person votes by two logins": [
     [QUORUM, "one person's second approval is the first one again, whichever login it comes by"],
     [QUORUM, "the requester's other login is the requester"],
+    ["src/engine/people/tally.test.ts", "stored approvals by two logins of one person"],
     ["src/engine/people/tally.test.ts", "a call starts only with enough approvals of different persons"],
   ],
   "delegate and delegator both vote": [
@@ -54,7 +55,14 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
     [DELEGATIONS, "a copy of one under another id is none: it would outlive the revocation"],
     [DELEGATIONS, "a restored ledger has none: one that was revoked since the backup would stand again"],
   ],
-  "the quorum is lowered in the database": [[QUORUM, "a question with %s takes no vote"]],
+  "the quorum is lowered in the database": [
+    [QUORUM, "a question with %s takes no vote, neither the first nor a later one"],
+    ["src/engine/questions/decision-mac.test.ts", "a question with %s has another signature"],
+  ],
+  "a changed tool lowers what a waiting question requires": [
+    ["src/engine/questions/ask-again.test.ts", "a tool that changed does not lower what was required"],
+    ["src/runtime/calls/gated-calls.test.ts", "whoever a rule required still has to approve"],
+  ],
   "a vote is added in the database": [
     [QUORUM, "%s makes no quorum"],
     [QUORUM, "a vote added to an open question keeps everybody from deciding it"],

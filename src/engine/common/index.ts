@@ -22,7 +22,7 @@ export { createIds, type NewId } from "./ids.ts";
 export { refuseUnknown } from "./known-options.ts";
 export { ManualClock } from "./manual-clock.ts";
 export { checkSessionName, checkStateKey, flawOfName, storableText } from "./names.ts";
-export { redact, unredact } from "./redact.ts";
+export { REDACTED, redact, unredact } from "./redact.ts";
 export { confirmationId, confirmationPrefix, sessionOf } from "./row-ids.ts";
 export { changedMembers, sameJson } from "./same-json.ts";
 export { checkSchema } from "./schema/json-schema.ts";

@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
 import { changedMembers, sameJson, unredact, valueDigest } from "../common/index.ts";
-import type { RuleEscalation } from "../gate/index.ts";
 import { type Amendment, findTool, type StoredCall } from "../host.ts";
-import type { ConfirmationRecord, Escalation, Shown } from "../ledger/index.ts";
+import type { ConfirmationRecord, Shown } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { addUp, isPartOf, type Requirement, sameEscalation } from "../people/index.ts";
+import { stricterTerms } from "../questions/index.ts";
 import type { DecisionInput, RefusedDecision } from "./decision.ts";
 
 /** The arguments that will run, or why the amended ones cannot. */
@@ -67,29 +66,18 @@ export async function judgeAmendment(
 
 type Accepted = Extract<Amendment, { ok: true }>;
 
-/** The question about amended arguments. The people who had to approve before still have to, and so do those whom the rules require for the new arguments. */
+/** The question about amended arguments, by the stricter terms of both. */
 function stricterOf(before: ConfirmationRecord, amended: Accepted, now: number): ConfirmationRecord {
-  const { denials: few = 1, expiresAt: until, escalations: _then, policy: _noted, ...kept } = before;
-  const denials = Math.min(few, amended.denials ?? 1);
+  const { denials: _few, expiresAt: until, escalations: _then, policy: _noted, ...kept } = before;
   const times = [until, amended.expiresInMs === undefined ? undefined : now + amended.expiresInMs];
   const expiresAt = Math.min(...times.filter((time) => time !== undefined));
-  const requirements = together(before.requirements, amended.requirements);
-  const escalations = escalationsAfter(before, amended, { requirements, now });
   return {
     ...kept,
-    requirements,
+    ...stricterTerms(before, amended, now),
     shown: shownWith(before.shown, amended.shown),
-    ...(denials === 1 ? {} : { denials }),
     ...(Number.isFinite(expiresAt) ? { expiresAt } : {}),
-    ...(escalations.length === 0 ? {} : { escalations }),
     ...(amended.policy === undefined ? {} : { policy: amended.policy }),
   };
-}
-
-// Where only the requester had to approve, whom the new arguments ask for approves instead.
-function together(before: readonly Requirement[], asked: readonly Requirement[]): readonly Requirement[] {
-  const named = before.some(({ from }) => from !== "requester");
-  return addUp(named || asked.length === 0 ? [...before, ...asked] : asked);
 }
 
 function shownWith(before: Shown, { hint, why, amendable: now }: Accepted["shown"]): Shown {
@@ -108,41 +96,6 @@ function inBoth(one: Shown["amendable"], other: Shown["amendable"]): Shown["amen
   if (one === undefined || other === undefined) return undefined;
   if (one === true || other === true) return one === true ? other : one;
   return one.filter((name) => other.includes(name));
-}
-
-/**
- * Only what the rules say about the new arguments lets people fill in; and for a requirement that stays, only people
- * who could fill in before, not earlier than before.
- */
-function escalationsAfter(
-  before: ConfirmationRecord,
-  { requirements: asked, escalate = [] }: Accepted,
-  { requirements, now }: Pick<ConfirmationRecord, "requirements"> & { readonly now: number },
-): readonly Escalation[] {
-  return escalate.flatMap(({ afterMs, fills, ...people }) =>
-    requirements.flatMap((requirement, index): readonly Escalation[] => {
-      if (!fills.some((fill) => isAsked(asked[fill], requirement))) return [];
-      const at = startOf(before, { ...people, afterMs, requirement, now });
-      return at === undefined ? [] : [{ ...people, at, fills: [index], reached: false }];
-    }),
-  );
-}
-
-function isAsked(one: Requirement | undefined, sum: Requirement): boolean {
-  return one !== undefined && isPartOf(one, sum);
-}
-
-/** From when on these people may fill in for the requirement; undefined if they may not. */
-function startOf(
-  { requirements, requestedAt, escalations = [] }: ConfirmationRecord,
-  step: RuleEscalation & { readonly requirement: Requirement; readonly now: number },
-): number | undefined {
-  const stayed = requirements.flatMap((one, index) => (isPartOf(one, step.requirement) ? [index] : []));
-  if (stayed.length === 0) return step.now + step.afterMs;
-  const known = escalations.find(
-    (one) => sameEscalation(one, step) && stayed.every((index) => one.fills.includes(index)),
-  );
-  return known && Math.max(known.at, requestedAt + step.afterMs);
 }
 
 /** The arguments that were sent, with their secrets, if only allowed fields changed. */

@@ -38,12 +38,13 @@ const amend = async (_about: unknown, args: { readonly [name: string]: unknown }
 });
 
 /** One of two votes is given; whatever is changed then meets an engine that has seen nothing. */
-async function oneVote() {
+/** A question in a file, with these votes, to be changed there. */
+async function asked(voters: readonly Principal[] = [ANA]) {
   const file = createDatabaseFile();
   onTestFinished(() => file[Symbol.dispose]());
   const front = await openEngineFixture({ url: file.url, secret: SECRET, hosts: false });
   const { confirmation, call } = await front.ask(payment());
-  await tryApprove(front.engine, confirmation.id, { by: ANA });
+  for (const by of voters) await tryApprove(front.engine, confirmation.id, { by });
   const [vote] = (await front.confirmation(confirmation.id)).votes;
   const reopen = () => openEngineFixture({ url: file.url, secret: SECRET, clock: front.clock });
   return { file, confirmation, call, vote, reopen };
@@ -370,16 +371,18 @@ describe("changed in the database, where votes are signed", () => {
     ["another requester", { requesters: ["zoe"] }],
     ["a later deadline", { expiresAt: 9_999_999_999_999 }],
     ["no signature", { mac: null }],
-  ])("a question with %s takes no vote", async (_, edit) => {
-    const { file, confirmation, reopen } = await oneVote();
-    file.editConfirmation(confirmation.id, edit);
-    const back = await reopen();
-    for (const by of [BOB, CARL]) {
-      const tried = await tryApprove(back.engine, confirmation.id, { by });
-      expect(tried).toMatchObject({ ok: false, code: "signature-invalid" });
+  ])("a question with %s takes no vote, neither the first nor a later one", async (_, edit) => {
+    for (const voters of [[], [ANA]]) {
+      const { file, confirmation, reopen } = await asked(voters);
+      file.editConfirmation(confirmation.id, edit);
+      const back = await reopen();
+      for (const by of [BOB, CARL]) {
+        const tried = await tryApprove(back.engine, confirmation.id, { by });
+        expect(tried).toMatchObject({ ok: false, code: "signature-invalid" });
+      }
+      expect(await back.kinds()).toContain("decision-refused");
+      expect(back.app.runs).toEqual([]);
     }
-    expect(await back.kinds()).toContain("decision-refused");
-    expect(back.app.runs).toEqual([]);
   });
 
   test.each<[string, object]>([
@@ -388,7 +391,7 @@ describe("changed in the database, where votes are signed", () => {
     ["one's own vote under another name", { person: "bob", slot: { requirement: 0, place: 1 } }],
     ["nothing but a status", {}],
   ])("%s makes no quorum", async (_, forged) => {
-    const { file, confirmation, call, vote, reopen } = await oneVote();
+    const { file, confirmation, call, vote, reopen } = await asked();
     file.editConfirmation(confirmation.id, { status: "approved", votes: [vote, { ...vote, ...forged }] });
     file.editCall(call.id, { status: "ready" });
     const back = await reopen();
@@ -398,7 +401,7 @@ describe("changed in the database, where votes are signed", () => {
   });
 
   test("a vote added to an open question keeps everybody from deciding it", async () => {
-    const { file, confirmation, vote, reopen } = await oneVote();
+    const { file, confirmation, vote, reopen } = await asked();
     const added = { ...vote, person: "carl", by: CARL, slot: { requirement: 0, place: 1 } };
     file.editConfirmation(confirmation.id, { votes: [added] });
     const back = await reopen();

@@ -3,7 +3,7 @@ import { relyOnDelegations } from "../delegations/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, type Plan, type Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Counting } from "../people/index.ts";
-import { type Question, subjectOf, voteBody, writeSuccessor } from "../questions/index.ts";
+import { escalateFrom, type Question, subjectOf, voteBody, writeSuccessor } from "../questions/index.ts";
 import type { Decided, Decider, DecisionInput, Whole } from "./decision.ts";
 import { signedVote } from "./vote.ts";
 
@@ -75,16 +75,12 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
 
 /** What is left of the reminders, and who may fill in. */
 function plansAfter(
-  { reminders = [], escalations = [] }: ConfirmationRecord,
+  asked: ConfirmationRecord,
   now: number,
 ): Pick<Question, "remindAfterMs" | "escalate"> {
+  const { reminders = [] } = asked;
   return {
     remindAfterMs: reminders.filter(({ at }) => at > now).map(({ at }) => at - now),
-    escalate: escalations.map(({ at, to, group, fills }) => ({
-      afterMs: Math.max(0, at - now),
-      to,
-      fills,
-      ...(group === undefined ? {} : { group }),
-    })),
+    escalate: escalateFrom(now, asked),
   };
 }

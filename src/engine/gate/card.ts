@@ -92,7 +92,8 @@ export function askingTerms(
   const { denials, remindAfterMs, sources = [] } = ruling;
   const escalate = escalationsFor(author, sources, required);
   return {
-    ...(denials === undefined ? {} : { denials }),
+    // Of the people whom the author names, one denies alone: a rule is never less strict than the author.
+    ...(denials === undefined || author !== "requester" ? {} : { denials }),
     ...(remindAfterMs === undefined ? {} : { remindAfterMs }),
     ...(escalate.length === 0 ? {} : { escalate }),
   };

@@ -23,7 +23,7 @@ export interface GateRules {
 
 /** What the calls of this entry point are judged with: the engine's policy and the app's own. */
 export function rulesAt(
-  { ledger, clock, definitions, policyTexts, policy }: EngineParts,
+  { ledger, definitions, policyTexts, policy }: EngineParts,
   entryPoint: EntryPoint,
   own?: Policy | PolicySource,
 ): GateRules {
@@ -33,7 +33,7 @@ export function rulesAt(
     definitions,
     policyTexts,
     state: (session) => ledger.state(session),
-    now: () => clock.now(),
+    now: () => ledger.now,
   };
 }
 

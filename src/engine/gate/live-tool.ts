@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { definitionDigest, sameJson } from "../common/index.ts";
 import type { Amendment, LiveTool, ShownAgain, StoredCall } from "../host.ts";
-import type { Approvers } from "../people/index.ts";
+import type { Approvers, Requirement } from "../people/index.ts";
 import { askingTerms, cardFor, expiryOf } from "./card.ts";
 import { denialOf } from "./judge.ts";
 import { type Judged, type JudgedTool, judgeAgain } from "./judge-again.ts";
@@ -43,7 +43,7 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
   const requirements = requirementsFor(approvers, ruling, insteadOfRequester);
   return {
     shown: cardFor(tool, value, { ...card, why }, ruling),
-    requirements,
+    requirements: requiredAnew(judged, about, ruling),
     ...expiryOf(expiresInMs, ruling),
     ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
     ...askingTerms(approvers, ruling, requirements),
@@ -85,13 +85,23 @@ function accepted(
   return {
     ok: true,
     args,
-    // Nobody is required anew if nobody names people: those who were required before stay.
-    requirements: namesPeople(approvers, ruling) || !wereNamed(about) ? required : [],
+    requirements: requiredAnew({ tool }, about, ruling),
     shown: { hint, why, ...(amendable === undefined ? {} : { amendable }) },
     ...expiryOf(undefined, ruling),
     ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
     ...askingTerms(approvers, ruling, required),
   };
+}
+
+/** Nobody is required anew if nobody names people: those who were required before stay. */
+function requiredAnew(
+  { tool: { confirmation } }: Pick<JudgedTool, "tool">,
+  about: StoredCall,
+  ruling: Ruling,
+): readonly Requirement[] {
+  const { approvers, insteadOfRequester } = confirmation;
+  if (!namesPeople(approvers, ruling) && wereNamed(about)) return [];
+  return requirementsFor(approvers, ruling, insteadOfRequester);
 }
 
 function namesPeople(author: Approvers, { requirements, notRequester = false }: Ruling): boolean {

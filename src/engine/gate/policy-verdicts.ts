@@ -64,10 +64,13 @@ function verdictsOf(
 
 function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyVerdict {
   const { outcome, reason } = verdict;
-  if (!OUTCOMES.has(outcome)) return { outcome: otherwise, reason: "a policy rule gave no verdict" };
+  // A rule that is only recorded has no effect, whatever is wrong with it.
+  const seen = verdict.observe === true ? { observe: true } : {};
+  if (!OUTCOMES.has(outcome))
+    return { outcome: otherwise, reason: "a policy rule gave no verdict", ...seen };
   const why = typeof reason === "string" ? reason : "a policy rule";
   const flaw = outcome === "confirm" && otherwise === "confirm" ? flawOf(verdict, why) : undefined;
-  if (flaw !== undefined) return { outcome: "deny", reason: flaw };
+  if (flaw !== undefined) return { outcome: "deny", reason: flaw, ...seen };
   return why === reason ? verdict : { ...verdict, reason: why };
 }
 

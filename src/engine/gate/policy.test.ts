@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Policy, PolicyCall, PolicySource } from "./policy.ts";
-import { opinionOf } from "./policy-verdicts.ts";
+import { denialBy, opinionOf } from "./policy-verdicts.ts";
 
 const call: PolicyCall = {
   entryPoint: "runner",
@@ -115,4 +115,17 @@ test("a rule that observes says nothing, and is noted with the policy's version"
     },
     text: "the text",
   });
+});
+
+test.each<[string, object]>([
+  ["impossible terms", { outcome: "confirm", reason: "x", denials: 0.5 }],
+  ["no outcome", { reason: "x" }],
+])("a rule that observes and has %s changes nothing either", (_, verdict) => {
+  const rule = (() => [{ ...verdict, observe: true }]) as unknown as Policy;
+  for (const otherwise of ["confirm", "deny"] as const) {
+    const { verdicts, note } = opinionOf(rule, call, otherwise);
+    expect(verdicts).toEqual([]);
+    expect(note?.rules).toMatchObject([{ observe: true }]);
+    expect(denialBy(rule, call)).toBeUndefined();
+  }
 });

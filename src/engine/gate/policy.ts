@@ -34,7 +34,7 @@ export interface PolicyCall {
   readonly session: string;
   /** The session's state as stored. */
   readonly state: JsonObject;
-  /** Now, in milliseconds since 1970. */
+  /** Now by the ledger's clock, in milliseconds since 1970. */
   readonly at: number;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Approvers, oneApproval } from "../people/index.ts";
+import { askingTerms } from "./card.ts";
 import { escalationsFor } from "./escalations.ts";
 import { requirementsFor, rule, type Verdict } from "./verdict.ts";
 
@@ -198,4 +199,12 @@ describe("a link in a mail may decide", () => {
     expect(rule([byMail, other]).byMail).toBeUndefined();
     expect(rule([other]).byMail).toBeUndefined();
   });
+});
+
+test.each<[string, Approvers, object]>([
+  ["nobody, they are as many as the rules say", "requester", { denials: 2 }],
+  ["people, one of them denies alone, as before", CFO, {}],
+])("of the denials that are needed, where the author names %s", (_, author, expected) => {
+  const ruling = rule([asks({ requirements: oneApproval(OPS), denials: 2 })]);
+  expect(askingTerms(author, ruling, requirementsFor(author, ruling))).toEqual(expected);
 });

@@ -41,7 +41,14 @@ export {
   type PrincipalKind,
   toPrincipal,
 } from "./principal.ts";
-export { addUp, isPartOf, oneApproval, type Requirement, sameEscalation } from "./requirement.ts";
+export {
+  addUp,
+  isPartOf,
+  oneApproval,
+  type Requirement,
+  sameEscalation,
+  stillRequired,
+} from "./requirement.ts";
 export { userOfCaller, userOfSession } from "./session-user.ts";
 export {
   approvedWith,

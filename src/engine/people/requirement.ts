@@ -23,9 +23,34 @@ export function addUp(
   { notRequester = false }: { readonly notRequester?: boolean } = {},
 ): readonly Requirement[] {
   const named = requirements.filter(({ from }) => from !== "requester");
-  const apart = notRequester || named.some(({ from }) => from !== "requester" && from.notRequester === true);
+  const apart = notRequester || named.some(isApart);
   if (named.length === 0 && apart) return [{ from: { notRequester: true }, count: highest(requirements) }];
   return merged(apart ? named : requirements, apart);
+}
+
+/**
+ * Who must approve a question in the place of another one: whoever had to before, and whoever has to now. Where only the
+ * requester had to, whom the rules name now approves instead. Of a group, those who are in it now, as many as before.
+ */
+export function stillRequired(
+  before: readonly Requirement[],
+  asked: readonly Requirement[],
+): readonly Requirement[] {
+  if (asked.length > 0 && before.every(({ from }) => from === "requester")) return addUp(asked);
+  const kept = before.filter((one) => !asked.some((now) => isSameGroup(one, now)));
+  const now = asked.map((one) => {
+    const counts = before.filter((then) => isSameGroup(one, then)).map(({ count }) => count);
+    return { ...one, count: Math.max(one.count, ...counts) };
+  });
+  return addUp([...kept, ...now], { notRequester: before.some(isApart) });
+}
+
+function isSameGroup({ group }: Requirement, other: Requirement): boolean {
+  return group !== undefined && group === other.group;
+}
+
+function isApart({ from }: Requirement): boolean {
+  return from !== "requester" && from.notRequester === true;
 }
 
 /** Is this requirement part of that one, which several were added up to? */

@@ -34,6 +34,20 @@ test.each([
   },
 );
 
+test("stored approvals by two logins of one person, and two in one place, count as one", () => {
+  const directory = { ...NO_DIRECTORY, person: (id: string) => id.replace("@work", "") };
+  const work = { ...approval("ana@work", 1, 20), person: "ana" };
+  for (const second of [work, approval("bob", 0, 20)]) {
+    const ballot = {
+      requirements: [{ from: { users: ["ana", "ana@work", "bob"] }, count: 2 }],
+      requesters: ["rita"],
+      votes: [approval("ana", 0, 10), second],
+    };
+    const found = tally(ballot, { directory, now: 30 });
+    expect([found.outcome, found.counted]).toEqual(["open", [ballot.votes[0]]]);
+  }
+});
+
 test("whatever people do, a call starts only with enough approvals of different persons, and once", async () => {
   expect(await votesHold({ url: "memory:", numRuns: 60 })).toBe(60);
 });

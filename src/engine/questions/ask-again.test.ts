@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, BOB, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
+import { ANA, BOB, openEngineFixture, person } from "../../../test/attack/support/engine-fixture.ts";
 import type { LiveTool } from "../host.ts";
-import { oneApproval } from "../people/index.ts";
+import { oneApproval, type Requirement } from "../people/index.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 
 const CHANGED: Partial<LiveTool> = {
@@ -128,6 +128,72 @@ describe("the tool is not the one that was shown", () => {
       call: { status: "cancelled" },
     });
     expect(fixture.app.runs).toHaveLength(1);
+  });
+});
+
+describe("a tool that changed does not lower what was required", () => {
+  const [CARL, RITA] = [person("carl"), person("rita")];
+  const apart = { notRequester: true } as const;
+  const TWO = { from: { users: ["ana", "bob"], ...apart }, count: 2 };
+
+  test.each<[string, readonly Requirement[], readonly Requirement[], readonly Requirement[]]>([
+    ["nobody is named any more", [TWO], [], [TWO]],
+    [
+      "others are named",
+      [TWO],
+      [{ from: { users: ["carl"] }, count: 1 }],
+      [TWO, { from: { users: ["carl"], ...apart }, count: 1 }],
+    ],
+    ["fewer are needed", [TWO], [{ from: { users: ["bob", "ana"] }, count: 1 }], [TWO]],
+    [
+      "somebody joined the group, and fewer are needed",
+      [{ ...TWO, group: "finance" }],
+      [{ from: { users: ["ana", "bob", "carl"] }, count: 1, group: "finance" }],
+      [{ from: { users: ["ana", "bob", "carl"], ...apart }, count: 2, group: "finance" }],
+    ],
+  ])("%s", async (_, requirements, now, required) => {
+    const directory = { group: () => ({ users: ["ana", "bob", "carl"] }), person: (id: string) => id };
+    const policy = { ...directory, judge: () => undefined, version: "v1", text: "{}" };
+    const fixture = await openEngineFixture({ policy });
+    const { confirmation } = await fixture.ask({
+      tool: "pay",
+      question: { requirements, requesters: ["rita"] },
+    });
+    const shown = { hint: "Pay?", why: ["changed"] };
+    fixture.app.define("pay", { ...CHANGED, showAgain: async () => ({ shown, requirements: now, denials: 2 }) });
+    await tryApprove(fixture.engine, confirmation.id, { by: ANA });
+    const refused = await tryApprove(fixture.engine, confirmation.id, { by: BOB });
+    expect(refused).toMatchObject({ ok: false, code: "definition-changed" });
+    const next = refused.confirmation;
+    expect(next?.requirements).toEqual(required);
+    expect(next).not.toHaveProperty("denials");
+    expect(await tryApprove(fixture.engine, next?.id ?? "", { by: RITA })).toMatchObject({
+      code: "not-an-approver",
+    });
+    for (const by of [ANA, BOB, CARL]) await tryApprove(fixture.engine, next?.id ?? "", { by });
+    expect(await fixture.confirmation(next?.id ?? "")).toMatchObject({ status: "approved" });
+  });
+
+  test("only those may fill in who could before, for what was required before, and not earlier", async () => {
+    const fixture = await openEngineFixture();
+    const { confirmation } = await fixture.ask({
+      tool: "pay",
+      question: {
+        requirements: oneApproval({ users: ["ana"] }),
+        requesters: ["rita"],
+        escalate: [{ afterMs: 3_000, to: { users: ["bob"] }, fills: [0] }],
+      },
+    });
+    const escalate = ["bob", "carl"].map((id) => ({ afterMs: 1_000, to: { users: [id] }, fills: [0] }));
+    const again = {
+      shown: { hint: "Pay?", why: [] },
+      requirements: oneApproval({ users: ["ana"] }),
+      escalate,
+      expiresInMs: 9_000,
+    };
+    fixture.app.define("pay", { ...CHANGED, showAgain: async () => again });
+    const { confirmation: next } = await tryApprove(fixture.engine, confirmation.id, { by: ANA });
+    expect(next?.escalations).toMatchObject([{ at: fixture.clock.now() + 3_000, to: { users: ["bob"] } }]);
   });
 });
 

@@ -15,6 +15,7 @@ import {
 import type { EngineParts } from "../parts.ts";
 import { type AskedCall, newConfirmation, type Question, writeQuestions } from "./ask.ts";
 import { type Closing, journalClosing, subjectOf, voteBody, writeClosingEvent } from "./close-question.ts";
+import { escalateFrom, stricterTerms } from "./stricter-terms.ts";
 import { writeWithdrawal } from "./write-withdrawal.ts";
 
 type Held = Snapshot & { readonly call: CallRecord };
@@ -30,7 +31,8 @@ export interface WithdrawnQuestion {
 
 /**
  * What would run is not what was shown: the question is withdrawn with that reason. If only the tool changed and the
- * arguments still fit, people are asked again with the current definition.
+ * arguments still fit, people are asked again with the current definition, by the stricter terms of then and now: what
+ * a tool says of itself must not lower what was required.
  */
 export async function takeBack(
   parts: EngineParts,
@@ -53,8 +55,10 @@ export async function takeBack(
       ...writeWithdrawal(parts, draft, held, { reason: blocked.reason, owner, last }),
     };
   }
-  const { before, tool, shown, requirements, policy, denials, remindAfterMs, escalate } = again;
+  const { before, tool, shown, policy, remindAfterMs } = again;
   const { expiresInMs = tool.asking.expiresInMs } = again;
+  const terms = stricterTerms(before, again, draft.now);
+  const { requirements, denials } = terms;
   const asked = writeSuccessor(parts, draft, {
     held: { ...held, confirmation: before },
     closing: { how: "withdraw", reason: blocked.reason },
@@ -66,7 +70,7 @@ export async function takeBack(
       ...(policy === undefined ? {} : { policy }),
       ...(denials === undefined ? {} : { denials }),
       ...(remindAfterMs === undefined ? {} : { remindAfterMs }),
-      ...(escalate === undefined ? {} : { escalate }),
+      escalate: escalateFrom(draft.now, terms),
     },
     change: { definitionDigest: tool.definitionDigest },
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Vote } from "../ledger/index.ts";
-import { type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
+import type { Requirement } from "../people/index.ts";
+import { type AskedOf, questionMac, type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
 
 const SECRET = "correct horse battery staple";
 const SUBJECT: VotedOn = {
@@ -97,4 +98,53 @@ describe("is not genuine", () => {
 test("no payload and a payload of null are signed apart", () => {
   const { payload: _, ...bare } = VOTE;
   expect(voteMac(SECRET, SUBJECT, bare)).not.toBe(voteMac(SECRET, SUBJECT, { ...bare, payload: null }));
+});
+
+const ASKED: AskedOf = {
+  id: "adk-1",
+  call: "s.call-1",
+  session: "s",
+  app: "shop",
+  agent: "clerk",
+  path: ["clerk"],
+  user: "rita",
+  tool: "pay",
+  invocation: "i",
+  round: 0,
+  requesters: ["rita"],
+  requirements: [
+    { from: { roles: ["boss"], notRequester: true }, count: 2, group: "bosses" },
+    { from: { users: ["leo"] }, count: 1 },
+  ],
+  requestedAt: 1_767_225_600_000,
+  expiresAt: 1_767_225_700_000,
+  denials: 2,
+  escalations: [{ at: 1_767_225_650_000, to: { users: ["cfo"] }, fills: [0], reached: false }],
+  grants: { forMs: 1_000, count: 2, sum: { amount: 5 } },
+  askedBy: ["policy: pay"],
+};
+const [BOSSES, LEGAL] = ASKED.requirements as [Requirement, Requirement];
+const [STEP] = ASKED.escalations as [NonNullable<AskedOf["escalations"]>[number]];
+
+test.each<[string, Partial<AskedOf>]>([
+  ["another id", { id: "adk-2" }],
+  ["another call", { call: "s.call-2" }],
+  ["another tool", { tool: "wipe" }],
+  ["another round", { round: 1 }],
+  ["other requesters", { requesters: ["zoe"] }],
+  ["a lower count", { requirements: [{ ...BOSSES, count: 1 }, LEGAL] }],
+  ["a requirement less", { requirements: [BOSSES] }],
+  ["the requester let in", { requirements: [{ ...BOSSES, from: { roles: ["boss"] } }, LEGAL] }],
+  ["another group", { requirements: [{ ...BOSSES, group: "staff" }, LEGAL] }],
+  ["another time", { requestedAt: 0 }],
+  ["another deadline", { expiresAt: 9_999_999_999_999 }],
+  ["more denials", { denials: 3 }],
+  ["an earlier escalation", { escalations: [{ ...STEP, at: 0 }] }],
+  ["an escalation to others", { escalations: [{ ...STEP, to: { users: ["rita"] } }] }],
+  ["an escalation for more", { escalations: [{ ...STEP, fills: [0, 1] }] }],
+  ["wider grants", { grants: { forMs: 1_000, count: 9, sum: { amount: 5 } } }],
+  ["fewer that ask", { askedBy: [] }],
+  ["a link in a mail", { byMail: true }],
+])("a question with %s has another signature", (_, forged) => {
+  expect(questionMac(SECRET, { ...ASKED, ...forged })).not.toBe(questionMac(SECRET, ASKED));
 });

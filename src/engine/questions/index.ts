@@ -42,6 +42,7 @@ export { judgePayloadHere } from "./payload-here.ts";
 export { Quota, type QuotaLimits, type Reserved, type Usage } from "./quota.ts";
 export { readConfirmation, readPending } from "./read-confirmations.ts";
 export { noteSighting, type Seen } from "./see.ts";
+export { escalateFrom, stricterTerms } from "./stricter-terms.ts";
 export { UserOpenLimit } from "./user-open-limit.ts";
 export { withdrawTurn } from "./withdraw-turn.ts";
 export { writeWithdrawal } from "./write-withdrawal.ts";

@@ -3,11 +3,19 @@ export const LONGEST_LIST = 1_000;
 /** How many items all loops of all rules may go through for one call: about a fifth of a second. */
 const MOST_ITEMS = 100_000;
 
-let itemsLeft = MOST_ITEMS;
+const itemsLeft = { enforced: MOST_ITEMS, observed: MOST_ITEMS };
+let counted: keyof typeof itemsLeft = "enforced";
 
 /** To be called before the rules judge a call. */
 export function resetLoops(): void {
-  itemsLeft = MOST_ITEMS;
+  itemsLeft.enforced = MOST_ITEMS;
+  itemsLeft.observed = MOST_ITEMS;
+  counted = "enforced";
+}
+
+/** Whose loops come next. Rules that only observe are counted apart: they must not make the others fail. */
+export function countLoops({ observe }: { readonly observe: boolean }): void {
+  counted = observe ? "observed" : "enforced";
 }
 
 type Kind = "null" | "boolean" | "number" | "text" | "list" | "map";
@@ -104,8 +112,8 @@ export function memberOf(all: unknown, name: string): unknown {
 export function itemsOf(all: unknown): readonly unknown[] {
   if (!Array.isArray(all)) throw new TypeError(`a ${kindOf(all)} is not a list${hintFor(all)}`);
   if (all.length > LONGEST_LIST) throw new TypeError(`the list has more than ${LONGEST_LIST} items`);
-  itemsLeft -= all.length;
-  if (itemsLeft < 0) throw new TypeError("the loops visit too many items");
+  itemsLeft[counted] -= all.length;
+  if (itemsLeft[counted] < 0) throw new TypeError("the loops visit too many items");
   return all;
 }
 

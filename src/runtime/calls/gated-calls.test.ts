@@ -232,7 +232,7 @@ describe("when an approved call is about to start", () => {
   }
 
   /** Asks with one version of a tool, and has another version of it approved in a later deploy. */
-  async function deploy(first: Version, second: Version) {
+  async function deploy(first: Version, second: Version, policy: Policy = bossApproves) {
     const ledger = `sqlite:${await resources.folder()}/tools.db`;
     const paid: unknown[] = [];
     const agentWith = (version: Version, model = play([call("pay", { amount: 5 })], "Done.")) =>
@@ -248,7 +248,6 @@ describe("when an approved call is about to start", () => {
           }),
         ],
       });
-    const policy = bossApproves;
     const asked = await makeRunner({ ledger, policy, agent: agentWith(first) }).send("pay", ana);
     const runner = makeRunner({ ledger, policy, agent: agentWith(second, play("Done.")) });
     return { runner, id: String(asked.pending[0]?.id), paid };
@@ -272,6 +271,18 @@ describe("when an approved call is about to start", () => {
     await expect(runner.approve(String(again?.id), byAna)).rejects.toMatchObject({ code: "not-an-approver" });
     await (await runner.approve(String(again?.id), byBoss)).finished;
     expect(paid).toEqual([{ amount: 5 }]);
+  });
+
+  test("whoever a rule required still has to approve, also if no rule asks about the changed tool", async () => {
+    let ask = true;
+    const policy: Policy = (about) => (ask ? bossApproves(about) : undefined);
+    const { runner, id, paid } = await deploy(plain, { ...plain, description: "Pays twice." }, policy);
+    ask = false;
+    await expect(runner.approve(id, byBoss)).rejects.toMatchObject({ code: "definition-changed" });
+    const [again] = await runner.pending();
+    expect(again?.requirements).toMatchObject([{ from: { users: ["boss"] }, count: 1 }]);
+    await expect(runner.approve(String(again?.id), byAna)).rejects.toMatchObject({ code: "not-an-approver" });
+    expect(paid).toEqual([]);
   });
 
   test.each<[string, Version["parameters"]]>([
