@@ -11,3 +11,9 @@ export const ASKING: ReadonlySet<NoticeType> = new Set([
 export function asks({ about, type }: Pick<Notice, "about" | "type">): boolean {
   return ASKING.has(type) && "id" in about && about.status === "requested";
 }
+
+/** Is it a reminder or an escalation of a question that is over by now? Then nobody is to be reminded. */
+export function comesTooLate({ about, type }: Pick<Notice, "about" | "type">): boolean {
+  const isAgain = type === "confirmation.reminded" || type === "confirmation.escalated";
+  return isAgain && about.status !== "requested";
+}

@@ -136,6 +136,19 @@ export const channelContract: readonly ChannelCase[] = [
     },
   },
   {
+    name: "a reminder and an escalation that wait to be sent reach nobody once the question is over",
+    async run({ channel, play, arrived }) {
+      await play({ kind: "accept" });
+      for (const type of ["confirmation.reminded", "confirmation.escalated"] as const)
+        for (const status of ["executing", "denied", "expired", "cancelled"] as const) {
+          const about = { ...buildNotice().about, status };
+          const late = buildNotice({ type, about, id: `msg_${type}_${status}` });
+          deepStrictEqual(await channel.tell(late, never()), { ok: true });
+          deepStrictEqual(arrived(), [], `${type}: ${status}`);
+        }
+    },
+  },
+  {
     name: "a call that nobody was asked about is told of too",
     async run({ channel, play, arrived, sendsOnlyIds = false }) {
       await play({ kind: "accept" });

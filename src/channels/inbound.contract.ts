@@ -79,6 +79,10 @@ export interface InboundSubject {
   readonly forwarded: (id: string) => Promise<Request | NotApplicable>;
   /** Sends a request to the server, or to one that knows these people. */
   readonly send: (request: Request, people?: readonly InboundPerson[]) => Promise<InboundReply>;
+  /** Sends a request to another server on the same ledger. */
+  readonly sendElsewhere: (request: Request) => Promise<InboundReply>;
+  /** Sends a request to a server with the same secrets and people, whose ledger is another tenant's. */
+  readonly sendToOtherTenant: (request: Request) => Promise<InboundReply>;
   /** How a request that was taken is answered when it comes again. */
   readonly repeated: readonly number[];
   /** How Bob is answered who has lost his role, is no longer configured, or has moved. */
@@ -102,6 +106,7 @@ export interface InboundCase {
 const PRIVATE = "account-4711";
 const ARGS = { to: PRIVATE, amount: 5 };
 const AT_ONCE = 10;
+const ROUNDS = 2;
 const LONG = "x".repeat(30_000);
 const APPROVE = { person: "bob", confirmed: true } as const;
 const MEG = {
@@ -235,6 +240,39 @@ export const inboundContract: readonly InboundCase[] = [
       await assertDecidable(subject, other);
       await refused(subject, late);
       deepStrictEqual(whoDecided(await subject.engine.confirmation(other)), ["bob", true]);
+    },
+  },
+  {
+    name: "answers that reach two servers at once count as if they came one after the other",
+    async run(subject) {
+      const { engine } = subject;
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const id = await subject.ask({ count: 2 });
+        const yes = await genuine(subject, id);
+        const no = await subject.answer(id, { person: "bob", confirmed: false });
+        ok(no !== undefined);
+        const sent = [yes.clone(), yes.clone(), no.clone(), no];
+        const send = [subject.send, subject.sendElsewhere, subject.send, subject.sendElsewhere];
+        const replies = await Promise.all(sent.map((request, place) => send[place]?.(request)));
+        ok(replies.every((reply) => reply !== undefined && reply.status < 500));
+        const { votes } = await engine.confirmation(id);
+        deepStrictEqual([votes.length, votes[0]?.by.id, subject.ran()], [1, "bob", 0]);
+        const all = await engine.ledger.journal.records({ after: 0, limit: 10_000 });
+        const about = all.filter(({ body }) => JSON.stringify(body).includes(id));
+        const times = (wanted: string): number => about.filter(({ kind }) => kind === wanted).length;
+        deepStrictEqual([times("confirmation-approved"), times("call-started")], [0, 0]);
+        ok(times("vote-cast") <= 1 && times("confirmation-denied") <= 1);
+      }
+    },
+  },
+  {
+    name: "what one tenant gave out decides nothing at another tenant, whose secrets are the same",
+    async run(subject) {
+      const id = await subject.ask({ args: ARGS });
+      const { status, text } = await subject.sendToOtherTenant(await genuine(subject, id));
+      ok(status < 500 && !text.includes(PRIVATE), `${status}: ${text}`);
+      await assertOpen(subject, id);
+      await assertDecidable(subject, id);
     },
   },
   fraudCase("forged, altered, old and early requests are refused and decide nothing", "forged"),

@@ -60,8 +60,8 @@ export interface ChannelApprovals {
     person: ChannelPerson,
     deciding?: ChannelDeciding,
   ): Promise<ChannelDecision>;
-  /** Journals that somebody whom the configuration does not know tried to decide. */
-  refuse(id: string, stranger: string): Promise<void>;
+  /** Journals that somebody tried to decide who may not: a person, or the name of somebody whom the configuration does not know. */
+  refuse(id: string, who: ChannelPerson | string): Promise<void>;
 }
 
 /** The entries and routes of channels as one server, to be mounted: `createApp({ mounts: [inbound] })`. */
@@ -139,8 +139,11 @@ function createApprovals(engine: Engine, name: string): ChannelApprovals {
       const { code, message, field } = outcome;
       return { ok: false, code, message, ...(field === undefined ? {} : { field }) };
     },
-    async refuse(id, stranger) {
-      const by = { ...toChannelPrincipal({ id: stranger }), scopes: [], authenticated: false };
+    async refuse(id, who) {
+      const by =
+        typeof who === "string"
+          ? { ...toChannelPrincipal({ id: who }), scopes: [], authenticated: false }
+          : toChannelPrincipal(who);
       const tried = { code: "not-an-approver", what: "decide" } as const;
       await engine.decisions.noteRefusal({ confirmation: id }, tried, { by, via: name });
     },

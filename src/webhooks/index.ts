@@ -3,5 +3,5 @@
  * Decided here: how a message is signed and posted, and which secrets sign it.
  */
 export { postSigned, type SignedAddress } from "./post-signed.ts";
-export { type WebhookSecrets, webhookSecrets } from "./secret.ts";
+export { keptWebhookSecret, type WebhookSecrets, webhookSecrets } from "./secret.ts";
 export { isSigned, newWebhookSecret, parseWebhookSecret, signWebhook } from "./signature.ts";

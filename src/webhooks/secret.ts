@@ -17,7 +17,7 @@ export async function webhookSecrets(ledger: Ledger, configured?: string): Promi
   const given = configured?.split(/[\s,]+/).filter((secret) => secret !== "") ?? [];
   for (const secret of given) parseWebhookSecret(secret);
   if (given.length > 0) return { secrets: given, made: false };
-  const known = await keptSecret(ledger);
+  const known = await keptWebhookSecret(ledger);
   if (known !== undefined) return { secrets: [known], made: false };
   const secret = newWebhookSecret();
   if (await ledger.items.put({ ...KEY, value: secret }, 0)) return { secrets: [secret], made: true };
@@ -25,7 +25,8 @@ export async function webhookSecrets(ledger: Ledger, configured?: string): Promi
   return webhookSecrets(ledger);
 }
 
-async function keptSecret(ledger: Ledger): Promise<string | undefined> {
+/** The ledger's own secret, if one was made. */
+export async function keptWebhookSecret(ledger: Pick<Ledger, "items">): Promise<string | undefined> {
   const kept = await ledger.items.get(KEY.kind, KEY.id);
   return typeof kept?.value === "string" ? kept.value : undefined;
 }

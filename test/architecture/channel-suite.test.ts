@@ -31,6 +31,7 @@ const CONFIGURED = "n/a: its address comes from the operator, and redirects are 
 const TAKEN = `${OUTBOX} > a message that a process took and never finished is sent by another after its hold expires`;
 const AGAIN = `${CONTRACT} > a notice that is told again has the same id, or does not arrive again`;
 const UNSURE = `${CONTRACT} > a message of which nobody knows whether it arrived is found once, however often it is told again`;
+const OVER = `${CONTRACT} > a reminder and an escalation that wait to be sent reach nobody once the question is over`;
 const FAILS = `${CONTRACT} > a recipient that fails, is busy or is not there is an outcome with a reason that gives nothing away`;
 const SILENT = `${CONTRACT} > a recipient that never answers is left when the signal says so`;
 const ENDLESS = `${CONTRACT} > an answer that never ends is not waited for`;
@@ -40,6 +41,8 @@ const LARGE = `${CONTRACT} > what does not fit arrives shortened, with the link 
 const FORGED = `${INBOUND} > forged, altered, old and early requests are refused and decide nothing`;
 const REPLAYED = `${INBOUND} > a request that is sent again, and many times at once, decides once and runs nothing twice`;
 const ANSWERS_TWICE = `${INBOUND} > whoever answers twice has one vote, and no second answer changes what was decided`;
+const TWO_SERVERS = `${INBOUND} > answers that reach two servers at once count as if they came one after the other`;
+const OTHER_TENANT = `${INBOUND} > what one tenant gave out decides nothing at another tenant, whose secrets are the same`;
 const FOREIGN = `${INBOUND} > requests of another workspace, app or origin are refused and decide nothing`;
 const COPIED = `${INBOUND} > what was given to another question, message or person decides nothing`;
 const EDITED = `${INBOUND} > a message that somebody else edited approves nothing`;
@@ -152,6 +155,30 @@ const SUITE: { readonly [line: string]: { readonly [channel in ChannelName]: Pro
     webhook: [LOST],
     rooms: NO_PEOPLE,
     siem: NO_PEOPLE,
+  },
+  "a decided question stops every pending reminder": {
+    slack: [OVER],
+    email: [OVER],
+    push: [OVER],
+    webhook: [OVER],
+    rooms: [OVER],
+    siem: NO_PEOPLE,
+  },
+  "two answers at once at two servers": {
+    slack: [TWO_SERVERS],
+    email: [TWO_SERVERS],
+    push: NO_DOOR,
+    webhook: [TWO_SERVERS],
+    rooms: NO_DOOR,
+    siem: NO_DOOR,
+  },
+  "a message of another tenant": {
+    slack: [OTHER_TENANT],
+    email: [OTHER_TENANT],
+    push: NO_DOOR,
+    webhook: [OTHER_TENANT],
+    rooms: NO_DOOR,
+    siem: NO_DOOR,
   },
   "a message that somebody else edited": {
     slack: [EDITED],

@@ -61,6 +61,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
       "mcp",
       "a2a",
       "channels",
+      "webhooks",
       "http",
       "client",
       "manifest",

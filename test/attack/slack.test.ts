@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/index.ts";
 import { useResources } from "../support/resources.ts";
 import { PEOPLE, type SlackScene, startSlackScene } from "../support/slack/slack-scene.ts";
@@ -64,6 +64,35 @@ test("a person who is no longer an approver decides nothing with the card that t
   await scene.press(card, { user: "U0BOB", action: "approve" });
   expect(await statusOf(scene, id)).not.toBe("requested");
 });
+
+test.each(["fill", "reject"])(
+  "who gets the right to decide while their press of %s is looked at decides nothing by it: they have seen no dialog",
+  async (action) => {
+    const scene = await startSlackScene(resources, { room: WORKSPACE.room });
+    const schema = { type: "object", properties: { note: { type: "string" } } };
+    const id = await scene.ask({ approvers: { users: ["bob"] }, schema });
+    const card = await scene.card(WORKSPACE.room, id);
+    const by = { id: "bob", kind: "token", roles: [], scopes: ["decide"], authenticated: true } as const;
+    const counting = scene.engine.counting.bind(scene.engine);
+    vi.spyOn(scene.engine, "counting").mockImplementationOnce(async () => {
+      const before = await counting();
+      await scene.engine.delegate({ to: "meg", until: Date.now() + 600_000 }, { by });
+      return before;
+    });
+    await scene.press(card, { user: "U0MEG", action });
+    expect(said(scene)).toContain("Not decided");
+    const { status, votes } = await scene.engine.confirmation(id);
+    expect([status, votes, scene.ran]).toEqual(["requested", [], []]);
+    const records = await scene.engine.ledger.journal.records({ after: 0, limit: 100 });
+    expect(records.find(({ kind }) => kind === "decision-refused")?.body).toMatchObject({
+      code: "not-an-approver",
+      by: { id: "meg", kind: "channel", authenticated: true },
+    });
+    // From now on they are asked, as everybody who may decide.
+    await scene.press(card, { user: "U0MEG", action });
+    expect(scene.slack.views.at(-1)).toMatchObject({ callback_id: action });
+  },
+);
 
 const TOO_MUCH: readonly (readonly [string, JsonObject])[] = [
   ["a value of more than 3,000 characters", { text: "x".repeat(3_000) }],

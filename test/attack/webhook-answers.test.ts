@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { createWebhookChannel } from "../../src/channels/webhook/index.ts";
+import type { ChannelApprovals } from "../../src/channels/index.ts";
+import {
+  createWebhookChannel,
+  newWebhookSecret,
+  parseWebhookSecret,
+  signWebhook,
+} from "../../src/channels/webhook/index.ts";
+import { ManualClock } from "../../src/engine/index.ts";
+import { createLedger } from "../../src/stores/index.ts";
 import { answerOf, PEOPLE, startWebhookScene } from "../support/http/webhook-scene.ts";
 import { useResources } from "../support/resources.ts";
 
@@ -41,6 +49,34 @@ test("a request that is sent again is answered again, and votes once", async () 
   // The same id with another answer.
   expect((await scene.send(answerOf(told, { confirmed: true }), signing)).status).toBe(409);
   expect((await scene.send(answerOf(told, { confirmed: true }))).status).toBe(409);
+});
+
+test("a request is taken up to five minutes before and after its time, to the second", async () => {
+  const secret = newWebhookSecret();
+  const clock = new ManualClock();
+  const ledger = await createLedger("memory:");
+  resources.add(() => ledger.close());
+  const { entries } = createWebhookChannel({
+    url: "https://example.com",
+    secrets: [newWebhookSecret()],
+    clock,
+    answers: { secrets: [secret], people: PEOPLE, ledger },
+  });
+  const body = "{}";
+  const statusAt = async (skew: number): Promise<number | undefined> => {
+    const timestamp = clock.now() / 1_000 + skew;
+    const signature = signWebhook({ id: "evt_1", timestamp, body }, [parseWebhookSecret(secret)]);
+    const headers = new Headers({
+      "webhook-id": "evt_1",
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": signature,
+    });
+    const request = { method: "POST", headers, body: Buffer.from(body) };
+    // Whoever is not believed gets no further than the door.
+    return (await entries?.["answers"]?.(request, {} as ChannelApprovals))?.status;
+  };
+  expect(await Promise.all([-300, 0, 300].map(statusAt))).toEqual([400, 400, 400]);
+  expect(await Promise.all([-301, 301].map(statusAt))).toEqual([401, 401]);
 });
 
 test("without answers there is no door, and no value; and answers need a secret of their own", async () => {

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import { createPushChannel } from "../../src/channels/push/index.ts";
+import { parseWebhookSecret, signWebhook, webhookSecrets } from "../../src/channels/webhook/index.ts";
+import { status, WebhookReceiver } from "../support/http/webhook-receiver.ts";
 import { MailServer } from "../support/mail/mail-server.ts";
 import { makeFolder } from "../support/processes/command-line.ts";
+import { createDevice } from "../support/push/device.ts";
 import { useResources } from "../support/resources.ts";
 import { pressPayload, SlackStandIn, signedRequest, WORKSPACE } from "../support/slack/slack-stand-in.ts";
 
@@ -89,6 +93,54 @@ test("mails are sent with the server in the environment", async () => {
   const refused = await folder.start(args, { COUNTERSIGN_SMTP_URL: wrong }).ended();
   expect(refused.printed).toContain("535 (EAUTH)");
   expect(refused.printed).not.toContain("pass");
+});
+
+test("the webhook gets a test message with the signature that its receiver expects; without a secret, why it was refused is told", async () => {
+  const receiver = await new WebhookReceiver().listen();
+  resources.add(() => receiver.close());
+  const folder = makeFolder();
+  const args = ["channels", "test", "--webhook", receiver.url];
+  receiver.answer = status(401);
+  const refused = await folder.start(args).ended();
+  expect(refused.code).toBe(1);
+  expect(refused.printed.replace(/\s+/g, " ")).toMatch(/answered 401.*COUNTERSIGN_WEBHOOK_SECRET/);
+  // The secret that `serve` would make and keep.
+  const { secrets } = await folder.withEngine(({ ledger }) => webhookSecrets(ledger));
+  receiver.answer = (response, { headers, body }) => {
+    const id = String(headers["webhook-id"]);
+    const timestamp = Number(headers["webhook-timestamp"]);
+    const expected = signWebhook({ id, timestamp, body }, secrets.map(parseWebhookSecret));
+    response.writeHead(headers["webhook-signature"] === expected ? 204 : 401).end();
+  };
+  expect(await folder.start(args).ended()).toMatchObject({ code: 0, printed: "ok  webhook\n" });
+});
+
+test("a room and a device get a test message, and what is wrong with each is named", async () => {
+  const receiver = await new WebhookReceiver().listen();
+  resources.add(() => receiver.close());
+  const folder = makeFolder();
+  const push = { contact: "mailto:ops@example.com", services: [receiver.url] };
+  const rooms = [{ name: "ops", template: "teams", secret: "TEAMS_URL" }];
+  folder.write("channels.json", JSON.stringify({ people: [], rooms, push }));
+  const args = ["channels", "test", "--channels", "channels.json"];
+  const env = { TEAMS_URL: `${receiver.url}/t0ken` };
+  const device = createDevice(`${receiver.url}/device`);
+  await folder.withEngine(async ({ ledger }) => {
+    const body = Buffer.from(JSON.stringify(device.subscription));
+    const ana = { id: "ana", kind: "oidc", roles: [], scopes: ["decide"], authenticated: true } as const;
+    const { routes } = createPushChannel({ ...push, ledger });
+    await routes?.["subscriptions"]?.({ method: "PUT", headers: new Headers(), body }, ana);
+  });
+  expect(await folder.start(args, env).ended()).toMatchObject({ code: 0, printed: "ok  ops\nok  push\n" });
+  const sent = receiver.received.find(({ path }) => path === "/device");
+  expect(JSON.parse(device.read(sent?.bytes ?? Buffer.alloc(0)))).toMatchObject({ is: "test" });
+  receiver.answer = status(410);
+  const refused = await folder.start(args, env).ended();
+  expect(refused.code).toBe(1);
+  expect(refused.printed).toMatch(
+    /failed {2}ops\n[^]*answered 410[^]*failed {2}push\n[^]*A device of ana is gone/,
+  );
+  expect(refused.printed).not.toContain("t0ken");
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { otherDoors } from "../../../test/support/channels/other-doors.ts";
 import { type MailScene, startMailScene } from "../../../test/support/mail/mail-scene.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import {
@@ -6,6 +7,7 @@ import {
   type InboundAttempt,
   type InboundFraud,
   type InboundPerson,
+  type InboundReply,
   type InboundSubject,
   inboundContract,
   type NotApplicable,
@@ -95,8 +97,14 @@ async function fraud(
   }
 }
 
+async function heard(sent: Promise<Response>): Promise<InboundReply> {
+  const answer = await sent;
+  return { status: answer.status, text: await answer.text() };
+}
+
 async function createSubject(): Promise<InboundSubject> {
   const scene = await startMailScene(resources, { people: INBOUND_PEOPLE.map(toEmailPerson) });
+  const doors = otherDoors(resources, scene.doorOn);
   const wasMailed = (email: string): boolean => scene.mail.received.some(({ to }) => to.includes(email));
   return {
     engine: scene.engine,
@@ -116,11 +124,12 @@ async function createSubject(): Promise<InboundSubject> {
     fraud: (kind, about) => fraud(scene, kind, about),
     forwarded: async (id) =>
       requestOf({ link: await scene.link(BOB, id), confirmed: true }, { "x-forwarded-for": "192.0.2.7" }),
-    async send(request, known) {
+    send: (request, known) => {
       const door = known === undefined ? scene.app : scene.entriesFor(known.map(toEmailPerson));
-      const answer = await door.fetch(request);
-      return { status: answer.status, text: await answer.text() };
+      return heard(door.fetch(request));
     },
+    sendElsewhere: (request) => heard(doors.elsewhere(request)),
+    sendToOtherTenant: (request) => heard(doors.otherTenant(request)),
     repeated: [410],
     lost: [{ status: 409 }, { status: 401 }, { status: 401 }],
     async shown(id) {

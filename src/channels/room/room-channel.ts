@@ -1,4 +1,5 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { comesTooLate } from "../asks.ts";
 import type { Channel, Told } from "../channel.ts";
 import { unreached } from "../failures.ts";
 import { discordBody } from "./discord.ts";
@@ -52,7 +53,8 @@ export function createRoomChannel(options: RoomOptions): Channel {
   };
   return {
     name: options.name,
-    tell: (notice, signal) => post(requestOf(url, options, summaryOf(notice)), signal),
+    tell: async (notice, signal) =>
+      comesTooLate(notice) ? { ok: true } : post(requestOf(url, options, summaryOf(notice)), signal),
     sendTest: (signal) => post(requestOf(url, options, test), signal),
   };
 }

@@ -21,6 +21,7 @@ const DONE: InboundAnswer = { status: 200 };
 const EARLY = "Slack has not confirmed this card yet. Press again in a few seconds.";
 const STALE = "This card is no longer current. Open the confirmation in the inbox.";
 const STRANGER = "You are not among the people who may decide here. Ask an operator to add you.";
+const NOT_ASKED = "You are not among the people who are asked about this, so nothing was decided.";
 const UNKNOWN = "Slack did not say who you are, so nothing was decided. Try again, or use the inbox.";
 
 interface Receiving extends SlackParts {
@@ -74,10 +75,15 @@ async function takePress(receiving: Receiving, press: Press): Promise<InboundAns
   const about = await receiving.approvals.read(bound.confirmation, person);
   if (about === undefined) return say(receiving, press, STALE);
   if (act !== "reject" && !isAllShown(about, press)) return say(receiving, press, STALE);
-  // A person who may not decide is refused by `mayDecide`, and that is journalled.
   if (act !== "approve" && about.can.decide) return openDialog(receiving, press, { ...bound, act, about });
-  const input = { id: bound.confirmation, version: bound.version, confirmed: act !== "reject" };
   const { approvals, once } = receiving;
+  // Their rights may change at this moment, and they have filled in nothing.
+  if (act !== "approve" && about.status === "requested") {
+    await approvals.refuse(bound.confirmation, person);
+    return say(receiving, press, NOT_ASKED);
+  }
+  // A person who may not decide is refused by `mayDecide`, and that is journalled.
+  const input = { id: bound.confirmation, version: bound.version, confirmed: act !== "reject" };
   const decided = await approvals.decide(input, person, { once });
   return decided.ok ? DONE : say(receiving, press, decided.message);
 }

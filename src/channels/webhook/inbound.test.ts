@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { askByRules } from "../../../test/support/channels/ask-by-rules.ts";
+import { otherDoors } from "../../../test/support/channels/other-doors.ts";
 import {
   answerOf,
   startWebhookScene,
@@ -12,6 +13,7 @@ import {
   type InboundAttempt,
   type InboundFraud,
   type InboundPerson,
+  type InboundReply,
   type InboundSubject,
   inboundContract,
   type NotApplicable,
@@ -19,8 +21,8 @@ import {
 import type { WebhookPerson } from "./answers.ts";
 
 const resources = useResources();
-/** Two seconds more than is allowed. */
-const TOO_FAR_MS = 302_000;
+/** A minute more than is allowed: what is too early must still be, however long a busy machine takes to send it. */
+const TOO_FAR_MS = 360_000;
 
 function toWebhookPerson({ moved, ...person }: InboundPerson): WebhookPerson {
   return { ...person, webhook: `${person.id}.${moved === true ? "other" : "n8n"}` };
@@ -47,9 +49,15 @@ function forged(scene: WebhookScene, told: Told): readonly InboundAttempt[] {
   unsigned.headers.delete("webhook-signature");
   const renamed = scene.request(body);
   renamed.headers.set("webhook-id", "evt_other");
+  const doubled = ["webhook-id", "webhook-timestamp"].map((name) => {
+    const request = scene.request(body);
+    request.headers.append(name, request.headers.get(name) ?? "");
+    return request;
+  });
   const { headers, url } = scene.request(body);
   const requests = [
     unsigned,
+    ...doubled,
     renamed,
     new Request(url, { method: "POST", headers, body: `${JSON.stringify(body)} ` }),
     scene.request(body, { at: Date.now() - TOO_FAR_MS }),
@@ -67,10 +75,17 @@ function copied(scene: WebhookScene, told: Told, other: Told): readonly Request[
   );
 }
 
+async function heard(sent: Promise<Response>): Promise<InboundReply> {
+  const answer = await sent;
+  return { status: answer.status, text: await answer.text() };
+}
+
 async function createSubject(): Promise<InboundSubject> {
   const rules = askByRules();
   const people = INBOUND_PEOPLE.map(toWebhookPerson);
-  const scene = await startWebhookScene(resources, { people, policy: rules.policy });
+  const ledger = `sqlite:${await resources.folder()}/ledger.db`;
+  const scene = await startWebhookScene(resources, { people, policy: rules.policy, ledger });
+  const doors = otherDoors(resources, scene.doorOn);
   const asked = new Map<string, Told>();
   const toldOf = (id: string): Told => asked.get(id) ?? { id };
   const by = (id: string, names: readonly string[]): readonly InboundAttempt[] =>
@@ -108,11 +123,12 @@ async function createSubject(): Promise<InboundSubject> {
       scene.request(answerOf(toldOf(id), { person: `${person}.n8n`, ...said })),
     fraud: async (kind, { id, other }) => frauds[kind](id, other),
     forwarded: async () => "n/a: an answer needs the receiver's own signature",
-    async send(request, known) {
+    send: (request, known) => {
       const door = known === undefined ? scene.app : scene.entriesFor(known.map(toWebhookPerson));
-      const answer = await door.fetch(request);
-      return { status: answer.status, text: await answer.text() };
+      return heard(door.fetch(request));
     },
+    sendElsewhere: (request) => heard(doors.elsewhere(request)),
+    sendToOtherTenant: (request) => heard(doors.otherTenant(request)),
     repeated: [],
     lost: [{ status: 403 }, { status: 403 }, { status: 403 }],
     shown: async (id) => scene.receiver.received.find(({ body }) => body.includes(id))?.body ?? "",

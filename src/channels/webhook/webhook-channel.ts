@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { parseWebhookSecret, postSigned, type SignedAddress } from "../../webhooks/index.ts";
-import { asks } from "../asks.ts";
+import { asks, comesTooLate } from "../asks.ts";
 import type { Channel, Told } from "../channel.ts";
 import { unreached } from "../failures.ts";
 import { createAnswerDoor, type WebhookAnswers } from "./answers.ts";
@@ -42,6 +42,7 @@ export function createWebhookChannel(options: WebhookOptions): Channel {
   return {
     name,
     tell: async (notice, signal) => {
+      if (comesTooLate(notice)) return { ok: true };
       const { about } = notice;
       const isAnswerable = door !== undefined && "id" in about && asks(notice) && about.truncated !== true;
       const message = toMessage(notice, isAnswerable ? await door.answerTo(about) : undefined);

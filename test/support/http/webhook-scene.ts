@@ -55,6 +55,8 @@ export interface WebhookScene {
   readonly ownSecret: string;
   /** The entries of a server that knows other people. */
   entriesFor(people: readonly WebhookPerson[]): Inbound;
+  /** The entries of another server, on this ledger or on another one. */
+  doorOn(ledger?: string): Promise<Inbound>;
   /** Asks, and gives the question as the receiver was told. */
   ask(asking?: WebhookAsking): Promise<Told>;
   request(body: unknown, signing?: Signing): Request;
@@ -68,21 +70,32 @@ export function answerOf({ id, answerTo }: Told, over: object = {}): object {
   return { type: "confirmation.answered", timestamp: new Date().toISOString(), data };
 }
 
+export interface WebhookSceneOptions {
+  readonly people?: readonly WebhookPerson[];
+  readonly policy?: Policy;
+  /** In memory unless given. */
+  readonly ledger?: string;
+}
+
 export async function startWebhookScene(
   resources: Resources,
-  { people = PEOPLE, policy }: { readonly people?: readonly WebhookPerson[]; readonly policy?: Policy } = {},
+  { people = PEOPLE, policy, ledger: url = "memory:" }: WebhookSceneOptions = {},
 ): Promise<WebhookScene> {
   const receiver = await new WebhookReceiver().listen();
   resources.add(() => receiver.close());
-  const engine = await createEngine({ ledger: "memory:", ...(policy === undefined ? {} : { policy }) });
-  resources.add(() => engine.close());
+  const open = async (at: string): Promise<Engine> => {
+    const opened = await createEngine({ ledger: at, ...(policy === undefined ? {} : { policy }) });
+    resources.add(() => opened.close());
+    return opened;
+  };
+  const engine = await open(url);
   const [ownSecret, secret] = [newWebhookSecret(), newWebhookSecret()];
   const { ledger } = engine;
-  const channelFor = (configured: readonly WebhookPerson[]): Channel =>
+  const channelFor = (configured: readonly WebhookPerson[], on = ledger): Channel =>
     createWebhookChannel({
       url: receiver.url,
       secrets: [ownSecret],
-      answers: { secrets: [secret], people: configured, ledger },
+      answers: { secrets: [secret], people: configured, ledger: on },
     });
   const channel = channelFor(people);
   const app = createApp({
@@ -121,6 +134,10 @@ export async function startWebhookScene(
     ownSecret,
     request,
     entriesFor: (configured) => createInbound(engine, [channelFor(configured)]),
+    async doorOn(at = url) {
+      const other = await open(at);
+      return createInbound(other, [channelFor(people, other.ledger)]);
+    },
     async ask({ approvers = { roles: ["manager"] }, schema, hint = "", args: given = { amount: 5 } } = {}) {
       count += 1;
       const options = {

@@ -48,6 +48,8 @@ export interface MailScene {
   status(id: string): Promise<string>;
   /** The entries of a server that knows other people, or has another engine on the same ledger. */
   entriesFor(people: readonly EmailPerson[], by?: Engine): Inbound;
+  /** The entries of another server, on this ledger or on another one. */
+  doorOn(ledger?: string): Promise<Inbound>;
 }
 
 export interface MailSceneOptions {
@@ -90,12 +92,17 @@ export async function startMailScene(
       Object.entries(verdict).filter(([, value]) => value !== undefined),
     ) as unknown as PolicyVerdict;
   };
-  const engine = await createEngine({
-    ledger: ledger ?? `sqlite:${join(await resources.folder(), "ledger.db")}`,
-    policy: rules,
-    ...(clock === undefined ? {} : { clock }),
-  });
-  resources.add(() => engine.close());
+  const ledgerUrl = ledger ?? `sqlite:${join(await resources.folder(), "ledger.db")}`;
+  const open = async (at: string): Promise<Engine> => {
+    const opened = await createEngine({
+      ledger: at,
+      policy: rules,
+      ...(clock === undefined ? {} : { clock }),
+    });
+    resources.add(() => opened.close());
+    return opened;
+  };
+  const engine = await open(ledgerUrl);
   const inbound: Inbound[] = [];
   const here = (): Inbound => inbound[0] ?? createInbound(engine, []);
   const app = createApp({
@@ -115,9 +122,9 @@ export async function startMailScene(
   });
   resources.add(() => app.drain());
   const url = isServed ? await listen(resources, app) : HERE;
-  const configure = (known: readonly EmailPerson[]) =>
+  const configure = (known: readonly EmailPerson[], on = engine) =>
     createEmailChannel({
-      ledger: engine.ledger,
+      ledger: on.ledger,
       smtp: mail.url,
       from: "approvals@example.com",
       people: known,
@@ -171,5 +178,9 @@ export async function startMailScene(
     },
     status: async (id) => (await engine.confirmation(id)).status,
     entriesFor: (known, by = engine) => createInbound(by, [configure(known)]),
+    async doorOn(at = ledgerUrl) {
+      const other = await open(at);
+      return createInbound(other, [configure(people, other)]);
+    },
   };
 }

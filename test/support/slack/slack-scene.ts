@@ -53,6 +53,8 @@ export interface SlackScene {
   submit(user: string, values: Json, payload?: Json): Promise<Response>;
   /** The entries of a server that knows other people. */
   entriesFor(people: readonly SlackPerson[]): Inbound;
+  /** The entries of another server, on this ledger or on another one. */
+  doorOn(ledger?: string): Promise<Inbound>;
   /** Waits until it is so. */
   until(isSo: () => boolean | Promise<boolean>): Promise<void>;
 }
@@ -79,15 +81,17 @@ export async function startSlackScene(
 ): Promise<SlackScene> {
   const slack = await new SlackStandIn().listen();
   resources.add(() => slack.close());
-  const engine = await createEngine({
-    ledger: ledger ?? `sqlite:${join(await resources.folder(), "ledger.db")}`,
-    ...(policy === undefined ? {} : { policy }),
-  });
-  resources.add(() => engine.close());
-  const configure = (known: readonly SlackPerson[]): Channel => {
+  const url = ledger ?? `sqlite:${join(await resources.folder(), "ledger.db")}`;
+  const open = async (at: string): Promise<Engine> => {
+    const opened = await createEngine({ ledger: at, ...(policy === undefined ? {} : { policy }) });
+    resources.add(() => opened.close());
+    return opened;
+  };
+  const engine = await open(url);
+  const configure = (known: readonly SlackPerson[], on = engine): Channel => {
     const { token, signingSecret, team, app: appId } = WORKSPACE;
     return createSlackChannel({
-      ledger: engine.ledger,
+      ledger: on.ledger,
       token,
       signingSecret,
       team,
@@ -118,6 +122,10 @@ export async function startSlackScene(
     ran,
     until,
     entriesFor: (known) => createInbound(engine, [configure(known)]),
+    async doorOn(at = url) {
+      const other = await open(at);
+      return createInbound(other, [configure(people, other)]);
+    },
     async ask({ args = { to: "bob", amount: 5 }, hint = "Pay bob?", schema, approvers, expiresInMs } = {}) {
       asked += 1;
       const gated = engine.gate(
