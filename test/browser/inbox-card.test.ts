@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../src/engine/index.ts";
-import type { JsonObject } from "../../src/index.ts";
+import { type JsonObject, type Tool, tool } from "../../src/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { ASK_USER, startFixedTimeInbox } from "../support/browser/fixed-time-inbox.ts";
 import { type InboxPage, openInbox } from "../support/browser/inbox-page.ts";
@@ -67,6 +67,35 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   expect(around).toMatch(
     /Conversation before this request\s+Untrusted text: it may have been written to persuade you/,
   );
+});
+
+test("a card does not say that a tool does not run which has asked while it ran", async () => {
+  const asks = (name: string, more: object = {}): Tool =>
+    tool({
+      name,
+      description: "Asks while it runs.",
+      parameters: { type: "object", properties: {} },
+      expiresInMs: 3_600_000,
+      execute: (_args, { requestConfirmation, toolConfirmation }) => {
+        if (toolConfirmation === undefined) requestConfirmation({ hint: "Go on?" });
+      },
+      ...more,
+    });
+  const server = await startInboxServer(resources, {
+    tools: [asks("migrate"), asks("migrate_and_tell", { onDenied: "invoke" })],
+  });
+  const [silent = ""] = await server.ask("ana", { name: "migrate", args: {} });
+  const [telling = ""] = await server.ask("ana", { name: "migrate_and_tell", args: {} });
+  const { open, card } = await openOne(server, silent);
+  const happens = card.getByRole("region", { name: "What happens" });
+  const stops = await happens.innerText();
+  expect(stops).toContain("It has started, and does not continue. The model is told “tool call was rejected");
+  expect(stops).toContain("it expires: it does not continue, and the model is told so.");
+  await open(telling);
+  const tells = await happens.innerText();
+  expect(tells).toContain("It runs once more, only to write the answer to the model, with your reason");
+  expect(tells).toContain("it expires: it runs once more, only to write the answer to the model.");
+  expect(stops + tells).not.toContain("does not run");
 });
 
 test("loaded again, a card shows what became of it, with a badge and without buttons", async () => {

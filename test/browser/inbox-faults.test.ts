@@ -326,6 +326,21 @@ test("a decision made elsewhere ends the countdown, and says who made it", async
   expect(server.ran).toEqual([]);
 });
 
+test("no tab of the header moves when another page is opened", async () => {
+  const server = await startInboxServer(resources);
+  const { page } = await openInbox(resources, { newPage, url: server.url });
+  const tabs = page.getByRole("navigation", { name: "Pages" }).locator(".tab:visible");
+  const places = async (): Promise<readonly unknown[]> =>
+    Promise.all((await tabs.all()).map((tab) => tab.boundingBox()));
+  await page.getByText("Live").waitFor();
+  const before = await places();
+  for (const name of ["My requests", "History", "Chat", "Numbers"]) {
+    await tabs.filter({ hasText: name }).click();
+    await tabs.filter({ hasText: name }).and(page.locator("[aria-current=page]")).waitFor();
+    expect(await places()).toEqual(before);
+  }
+});
+
 test("no button of the header moves when the person's name arrives", async () => {
   const server = await startInboxServer(resources);
   const answered = Promise.withResolvers<void>();

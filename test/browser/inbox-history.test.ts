@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { ManualClock } from "../../src/engine/index.ts";
 import type { Scope } from "../../src/http/index.ts";
 import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
@@ -53,6 +54,43 @@ test("history tells who decided what, is searched on the server, and is exported
   await button("Verify the journal").click();
   await page.getByText("Verified just now by the server").click();
   await page.getByText("COUNTERSIGN_SECRET").waitFor();
+});
+
+test("the history shows when each was asked, in which order it is, and the same list to whoever comes back", async () => {
+  const clock = new ManualClock(Date.now() - 7_200_000);
+  const server = await startInboxServer(resources, { clock });
+  const [late = ""] = await server.ask("ana", LUNCH);
+  await clock.advance(3_600_001);
+  await server.runner.work({ once: true });
+  const [no = ""] = await server.ask("ben", { name: "tag", args: { name: "blue" } });
+  await server.runner.deny(no, { by: { id: "boss" } });
+  const { page, button } = await openInbox(resources, { newPage, url: server.url, path: "#/history" });
+  const rows = page.locator("tbody tr");
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.getByText("Latest request first.").waitFor();
+  const times = (row: Locator): Promise<readonly (string | null)[]> =>
+    row.locator("time").evaluateAll((found) => found.map((one) => one.getAttribute("datetime")));
+  const asked = async (id: string): Promise<string> => (await server.look(id)).requestedAt;
+  expect((await times(rows.nth(0)))[0]).toBe(await asked(no));
+  expect(await times(rows.nth(1))).toEqual([await asked(late), (await server.look(late)).expiresAt]);
+  const table = await page.locator("table").boundingBox();
+  await button("Status").click();
+  await page.getByText("Sorted by status.").waitFor();
+  expect(await page.locator("table").boundingBox()).toEqual(table);
+  await page.getByLabel("Status").selectOption("denied");
+  await page.getByLabel("Search").fill("blue & more");
+  await page.getByText("Nothing matches these filters").waitFor();
+  await page.getByLabel("Search").fill("blue");
+  await rows.getByRole("link", { name: "Tag blue?" }).click();
+  await page.locator("article.card").waitFor();
+  await page.goBack();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await page.getByLabel("Search").inputValue()).toBe("blue");
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await page.getByLabel("Status").inputValue()).toBe("denied");
+  await page.getByRole("link", { name: "History" }).click();
+  await expect.poll(() => rows.count()).toBe(2);
 });
 
 test("an unknown outcome is shown with what is known of it, and settled by a person", async () => {

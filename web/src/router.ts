@@ -68,6 +68,18 @@ export function useRoute(): Route {
   return parseRoute(useSyncExternalStore(onHashChange, () => window.location.hash));
 }
 
+/** What stands behind the place in the address's hash, as in `#/history?tool=pay`. */
+export function useSearch(): string {
+  return useSyncExternalStore(onHashChange, () => window.location.hash.split("?", 2)[1] ?? "");
+}
+
+/** Changes it, and stays at the place: there is no step more on the way back. */
+export function replaceSearch(search: string): void {
+  const [place = ""] = window.location.hash.split("?", 1);
+  window.history.replaceState(window.history.state, "", search === "" ? place : `${place}?${search}`);
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
 function onHashChange(listener: () => void): () => void {
   window.addEventListener("hashchange", listener);
   return () => window.removeEventListener("hashchange", listener);

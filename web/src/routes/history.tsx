@@ -5,9 +5,16 @@ import { pages } from "../api/pages.ts";
 import type { Confirmation, Status } from "../api/types.ts";
 import { statusWord } from "../features/confirmation/status-words.ts";
 import { toCsv, toJsonLines } from "../features/history/export.ts";
+import {
+  CLOSED,
+  type HistoryFilters,
+  isFiltered,
+  toQuery,
+  useHistoryFilters,
+} from "../features/history/history-filters.ts";
 import { HistoryTable } from "../features/history/history-table.tsx";
-import { nextSorting, type Sorting, sortRows } from "../features/history/sort-rows.ts";
-import { useListing } from "../features/history/use-listing.ts";
+import { nextSorting, type SortColumn, type Sorting, sortRows } from "../features/history/sort-rows.ts";
+import { type Listing, useListing } from "../features/history/use-listing.ts";
 import { board } from "../features/inbox/board.ts";
 import { Button } from "../ui/button.tsx";
 import { tell } from "../ui/messages.ts";
@@ -15,41 +22,10 @@ import { saveFile } from "../ui/save-file.ts";
 import { useStore } from "../ui/store.ts";
 import { AsOf } from "../ui/time.tsx";
 
-const CLOSED: readonly Status[] = [
-  "approved",
-  "executing",
-  "succeeded",
-  "failed",
-  "unknown",
-  "denied",
-  "expired",
-  "cancelled",
-];
 const PAGE = 50;
 /** In seconds. Nobody decides by what was decided before. */
 const MAX_AGE = 30;
 const MOST_EXPORTED = 10_000;
-
-interface HistoryFilters {
-  readonly q: string;
-  readonly status: Status | "";
-  readonly tool: string;
-  readonly user: string;
-  readonly decidedBy: string;
-  /** Days in the reader's own time zone, as in `2026-11-16`. */
-  readonly since: string;
-  readonly until: string;
-}
-
-const NO_FILTERS: HistoryFilters = {
-  q: "",
-  status: "",
-  tool: "",
-  user: "",
-  decidedBy: "",
-  since: "",
-  until: "",
-};
 
 const NO_MATCH = { title: "Nothing matches these filters" };
 const NOTHING_YET = {
@@ -59,7 +35,7 @@ const NOTHING_YET = {
 
 /** Who decided what, when, from where, what ran and what came back. */
 export function HistoryPage(): ReactNode {
-  const [filters, setFilters] = useState<HistoryFilters>(NO_FILTERS);
+  const [filters, setFilters] = useHistoryFilters();
   const [sorting, setSorting] = useState<Sorting>();
   const query = toQuery(useDeferredValue(filters));
   const listing = useListing({ ...query, limit: PAGE, maxAge: MAX_AGE });
@@ -82,11 +58,9 @@ export function HistoryPage(): ReactNode {
         </div>
       </div>
       <Filters filters={filters} onChange={setFilters} />
-      {sorting !== undefined && listing.hasMore ? (
-        <p className="small muted table-note">
-          Only the {items.length} loaded rows are sorted. Show more, or filter, to sort the rest too.
-        </p>
-      ) : null}
+      {items.length === 0 ? null : (
+        <p className="small muted table-note">{orderSentence(sorting, listing)}</p>
+      )}
       {listing.asOf === undefined ? null : (
         <p className="small muted table-note">
           <AsOf at={listing.asOf} />
@@ -103,6 +77,21 @@ export function HistoryPage(): ReactNode {
     </main>
   );
 }
+
+/** In which order the rows are. One line, which is always there: the table stays in its place when it is sorted. */
+function orderSentence(sorting: Sorting | undefined, { items, hasMore }: Listing): string {
+  if (sorting === undefined) return "Latest request first.";
+  if (hasMore)
+    return `Only the ${items.length} loaded rows are sorted. Show more, or filter, to sort the rest.`;
+  return `Sorted by ${SORTED_BY[sorting.by]}.`;
+}
+
+const SORTED_BY: Readonly<Record<SortColumn, string>> = {
+  what: "what was asked for",
+  requester: "requester",
+  state: "status",
+  decided: "time of decision",
+};
 
 function Filters({
   filters,
@@ -182,28 +171,6 @@ function Day(props: {
       />
     </label>
   );
-}
-
-function isFiltered(filters: HistoryFilters): boolean {
-  return Object.values(filters).some((value) => value !== "");
-}
-
-function toQuery({ status, since, until, ...texts }: HistoryFilters): ListOptions {
-  const given = Object.entries(texts).flatMap(([name, text]) =>
-    text.trim() === "" ? [] : [[name, text.trim()]],
-  );
-  return {
-    status: status === "" ? CLOSED : status,
-    ...(Object.fromEntries(given) as Partial<typeof texts>),
-    ...(since === "" ? {} : { since: startOf(since, 0) }),
-    ...(until === "" ? {} : { until: startOf(until, 1) }),
-  };
-}
-
-/** When a day begins where the reader is, so many days later. */
-function startOf(day: string, later: number): string {
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  return new Date(year, month - 1, date + later).toISOString();
 }
 
 /** What is shown: the same rows in the same order, and those that are not loaded yet. */

@@ -12,6 +12,7 @@ import { Empty } from "../ui/empty.tsx";
 import { AsOf } from "../ui/time.tsx";
 
 const PERIODS = [7, 30, 90] as const;
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 
 /** How many, how fast, what waits, and what could be a rule. */
 export function NumbersPage(): ReactNode {
@@ -53,11 +54,11 @@ function Found({
     <div className="numbers">
       <p className="muted numbers-about">
         <span>
-          {from} to {to}, days in UTC.
+          {DATE.format(new Date(from))} to {DATE.format(new Date(to))}, days in UTC.
         </span>
         <span>
           {of === "everybody"
-            ? "Everybody's decisions."
+            ? "Everybody’s decisions."
             : "Your own decisions, and what you may see of what waits. A login with the scope metrics shows everybody's."}
         </span>
         {behind ? <span role="status">Still counting…</span> : null}

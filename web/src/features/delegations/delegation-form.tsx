@@ -8,7 +8,7 @@ import { readDelegation, type Typed } from "./delegation-words.ts";
 const NOTHING: Typed = { to: "", until: "", tools: "", apps: "" };
 
 const FIELDS: readonly (readonly [name: keyof Typed, label: string, hint: string])[] = [
-  ["to", "Who votes for you", "Their login, as in bob"],
+  ["to", "Who votes for you", "Their login, for example bob"],
   ["until", "Until", ""],
   ["tools", "Only these tools (optional)", "pay*, refund"],
   ["apps", "Only these apps (optional)", "finance"],

@@ -12,7 +12,7 @@ import { whoMay } from "../confirmation/decide/who-may.ts";
 import { WithdrawButton } from "../confirmation/decide/withdraw-button.tsx";
 import { StatusBadge } from "../confirmation/status-badge.tsx";
 import { settlementSentence } from "../confirmation/status-words.ts";
-import type { SortColumn, Sorting } from "./sort-rows.ts";
+import { endOf, type SortColumn, type Sorting } from "./sort-rows.ts";
 import type { Listing } from "./use-listing.ts";
 
 export interface HistoryTableProps {
@@ -111,7 +111,18 @@ function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "min
           </p>
         )}
       </td>
-      <td data-name={names.second}>{of === "mine" ? <At at={requestedAt} /> : <Person name={user} />}</td>
+      <td data-name={names.second}>
+        {of === "mine" ? (
+          <At at={requestedAt} />
+        ) : (
+          <>
+            <Person name={user} />
+            <p className="muted small">
+              <At at={requestedAt} />
+            </p>
+          </>
+        )}
+      </td>
       <td data-name="Status">
         <StatusBadge status={status} settlement={item.settlement} />
       </td>
@@ -144,8 +155,21 @@ function Person({ name }: { readonly name: string }): ReactNode {
   );
 }
 
-function Decided({ item: { decision, withdrawal } }: { readonly item: Confirmation }): ReactNode {
-  if (decision === undefined) return <Words text={withdrawal ?? "nobody"} maxLength={120} />;
+function Decided({ item }: { readonly item: Confirmation }): ReactNode {
+  const { decision, withdrawal } = item;
+  const endedAt = endOf(item);
+  if (decision === undefined) {
+    return (
+      <>
+        <Words text={withdrawal ?? "nobody"} maxLength={120} />
+        {endedAt === undefined ? null : (
+          <p className="muted small">
+            <At at={endedAt} />
+          </p>
+        )}
+      </>
+    );
+  }
   return (
     <>
       <Person name={decision.by.id} />

@@ -15,9 +15,14 @@ const READ: Readonly<Record<SortColumn, (item: Confirmation) => string>> = {
   what: (item) => questionText(item).toLowerCase(),
   requester: ({ user }) => user.toLowerCase(),
   state: ({ status }) => statusWord(status).word,
-  // Times in ISO 8601 sort as texts. What nobody decided has the time at which it was asked.
-  decided: ({ decision, requestedAt }) => decision?.at ?? requestedAt,
+  // Times in ISO 8601 sort as texts. What was withdrawn has the time at which it was asked.
+  decided: (item) => endOf(item) ?? item.requestedAt,
 };
+
+/** When it was decided, or its time was up. */
+export function endOf({ decision, status, expiresAt }: Confirmation): string | undefined {
+  return decision?.at ?? (status === "expired" ? expiresAt : undefined);
+}
 
 /** Rows in the order of a column; those that are the same in it stay in the order of the server. */
 export function sortRows(

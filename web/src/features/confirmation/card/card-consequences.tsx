@@ -14,7 +14,7 @@ export function CardConsequences({
   /** Other arguments will run than were asked for. */
   readonly isAmended: boolean;
 }): ReactNode {
-  const { expiresAt, onDenied, can } = confirmation;
+  const { expiresAt, can } = confirmation;
   const isAsked = questionsIn(confirmation) !== undefined;
   return (
     <section className="card-section" aria-label="What happens">
@@ -36,10 +36,7 @@ export function CardConsequences({
             {denialsMissing(confirmation) > 1
               ? `Your rejection is recorded. ${more(denialsMissing(confirmation) - 1, "rejection")} needed to deny it. Then: `
               : ""}
-            {isAsked ? "" : "It does not run. "}
-            {onDenied === "invoke"
-              ? "The tool writes the answer to the model and includes your reason."
-              : "The model is told “tool call was rejected by the user”, with your reason if you give one."}
+            {isAsked ? REJECTED : rejection(confirmation)}
           </dd>
         </div>
         <div>
@@ -49,8 +46,7 @@ export function CardConsequences({
               "It keeps waiting. There is no deadline."
             ) : (
               <>
-                <Until at={expiresAt} /> it expires: {isAsked ? "" : "it does not run, and "}the model is told
-                so.
+                <Until at={expiresAt} /> it expires: {isAsked ? EXPIRED : expiry(confirmation)}
               </>
             )}
           </dd>
@@ -58,6 +54,23 @@ export function CardConsequences({
       </dl>
     </section>
   );
+}
+
+const REJECTED = "The model is told “tool call was rejected by the user”, with your reason if you give one.";
+const EXPIRED = "the model is told so.";
+const TO_WORD_IT = "runs once more, only to write the answer to the model";
+
+/** A tool that asks while it runs has started: nobody may be told that it does not run. */
+function rejection({ askedByTool, onDenied }: Confirmation): string {
+  if (askedByTool !== true) return `It does not run. ${REJECTED}`;
+  return onDenied === "invoke"
+    ? `It ${TO_WORD_IT}, with your reason if you give one.`
+    : `It has started, and does not continue. ${REJECTED}`;
+}
+
+function expiry({ askedByTool, onDenied }: Confirmation): string {
+  if (askedByTool !== true) return `it does not run, and ${EXPIRED}`;
+  return onDenied === "invoke" ? `it ${TO_WORD_IT}.` : `it does not continue, and ${EXPIRED}`;
 }
 
 function approval(confirmation: Confirmation, isAmended: boolean): ReactNode {
