@@ -34,7 +34,7 @@ test("the table has every framework, and says what the suite asserts", () => {
   expect(lines).toHaveLength(COMPARED.length * 2);
 });
 
-test("the README has the same numbers", () => {
+test("the guide has the same numbers", () => {
   const rows = rowsIn(readSection("table"));
   expect(tableOf(rows)).toBe(readSection("table"));
   expect(readSection("adapters")).toBe(summaryOf(rows));

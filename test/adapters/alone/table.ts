@@ -17,7 +17,8 @@ export interface Row {
 export type Section = keyof typeof PAGES;
 
 const ADAPTERS = join(ROOT, "docs", "adapters.md");
-const PAGES = { table: ADAPTERS, contract: ADAPTERS, adapters: join(ROOT, "README.md") };
+const GUIDE = join(ROOT, "docs", "guides", "adapters.md");
+const PAGES = { table: ADAPTERS, contract: ADAPTERS, adapters: GUIDE };
 const HEAD = ["adapter", "", "sent twice", "three processes at once", "`kill -9` inside the tool", "forged"];
 
 /** What each row must say: as the contract suite asserts. */
@@ -71,7 +72,7 @@ function runsIn([twice, processes, killed, forged]: readonly string[]): Runs {
   };
 }
 
-/** The same on one line each, for the README. */
+/** The same on one line each, for the guide. */
 export function summaryOf(rows: readonly Row[]): string {
   const head = ["adapter", "sent twice, alone", "with Countersign", "`kill -9`, alone", "with Countersign"];
   const lines = rows.map(({ name, alone, gated }) =>
