@@ -212,9 +212,7 @@ test("a rule that observes does not use up the loops of the rules that count", a
 
 test("the time of a condition is that of the ledger, not of the process", async () => {
   const hour = new Date(clock.now()).getUTCHours();
-  policy.replace(
-    parsePolicy("file", `rules: [{ id: closed, when: "time.hour == ${hour}", then: deny }]`),
-  );
+  policy.replace(parsePolicy("file", `rules: [{ id: closed, when: "time.hour == ${hour}", then: deny }]`));
   const ahead = new Engine({ ledger, clock: new ManualClock(clock.now() + 3 * 3_600_000), policy });
   const late = ahead.gate("refund", {}, async () => "done");
   expect((await late({}, { key: "k", by: bob })).status).toBe("denied");

@@ -6,7 +6,13 @@ import { MailServer } from "../support/mail/mail-server.ts";
 import { makeFolder } from "../support/processes/command-line.ts";
 import { createDevice } from "../support/push/device.ts";
 import { useResources } from "../support/resources.ts";
-import { pressPayload, SlackStandIn, signedRequest, WORKSPACE } from "../support/slack/slack-stand-in.ts";
+import {
+  pressPayload,
+  type SlackMessage,
+  SlackStandIn,
+  signedRequest,
+  WORKSPACE,
+} from "../support/slack/slack-stand-in.ts";
 
 const resources = useResources();
 const ENV = {
@@ -73,6 +79,45 @@ test("a served question is approved in Slack", async () => {
   });
   server.signal("SIGTERM");
   await server.ended();
+});
+
+test("of presses that reach two processes at once, one decides each question", async () => {
+  const { slack, file } = await startSlack();
+  const folder = makeFolder();
+  folder.write("channels.json", file);
+  const ids = await folder.withEngine(async (engine) => {
+    await engine.ledger.outbox.channelPlace("slack");
+    const wipe = engine.gate("wipe", { requireConfirmation: true }, async () => "wiped");
+    const asked = [1, 2, 3, 4, 5].map((disk) => wipe({ disk }, { key: `disk-${disk}`, by: { id: "ana" } }));
+    const all = await Promise.all(asked);
+    return all.flatMap((each) => (each.status === "pending" ? [each.confirmation.id] : []));
+  });
+  const options = ["--inbox-only", "--port", "0", "--channels", "channels.json", "--json"];
+  const servers = [0, 1].map(() => folder.start(["serve", ...options], ENV));
+  for (const server of servers) resources.add(() => server.signal("SIGKILL"));
+  const urls = await Promise.all(
+    servers.map(async (server) => /"url":"([^"]+)"/.exec(await server.until(/"url":"[^"]+"/))?.[1] ?? ""),
+  );
+  while (slack.messages.length < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(slack.messages).toHaveLength(ids.length);
+  const press = async (url: string, card: SlackMessage): Promise<number> => {
+    const { headers, body } = await readRequest(
+      signedRequest(pressPayload(card, { user: "U0ANA", action: "approve" })),
+    );
+    return (await fetch(`${url}/channels/slack/interactions`, { method: "POST", headers, body })).status;
+  };
+  await folder.withEngine(async (engine) => {
+    for (const id of ids) {
+      const card = slack.messages.find(({ blocks }) => JSON.stringify(blocks).includes(id));
+      if (card === undefined) throw new Error("There is no card.");
+      // The card may be pressed before the servers know that it arrived.
+      do expect(new Set(await Promise.all(urls.map((url) => press(url, card))))).toEqual(new Set([200]));
+      while ((await engine.confirmation(id)).status === "requested");
+    }
+    const records = await engine.ledger.journal.records({ after: 0, limit: 1_000 });
+    expect(records.filter(({ kind }) => kind === "confirmation-approved")).toHaveLength(ids.length);
+    expect(slack.messages).toHaveLength(ids.length);
+  });
 });
 
 async function readRequest(request: Request): Promise<{ readonly headers: Headers; readonly body: string }> {

@@ -74,10 +74,7 @@ export function writeAmendedQuestion(parts: EngineParts, whole: Whole, amended: 
 }
 
 /** What is left of the reminders, and who may fill in. */
-function plansAfter(
-  asked: ConfirmationRecord,
-  now: number,
-): Pick<Question, "remindAfterMs" | "escalate"> {
+function plansAfter(asked: ConfirmationRecord, now: number): Pick<Question, "remindAfterMs" | "escalate"> {
   const { reminders = [] } = asked;
   return {
     remindAfterMs: reminders.filter(({ at }) => at > now).map(({ at }) => at - now),

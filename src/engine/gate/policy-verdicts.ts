@@ -66,8 +66,7 @@ function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyV
   const { outcome, reason } = verdict;
   // A rule that is only recorded has no effect, whatever is wrong with it.
   const seen = verdict.observe === true ? { observe: true } : {};
-  if (!OUTCOMES.has(outcome))
-    return { outcome: otherwise, reason: "a policy rule gave no verdict", ...seen };
+  if (!OUTCOMES.has(outcome)) return { outcome: otherwise, reason: "a policy rule gave no verdict", ...seen };
   const why = typeof reason === "string" ? reason : "a policy rule";
   const flaw = outcome === "confirm" && otherwise === "confirm" ? flawOf(verdict, why) : undefined;
   if (flaw !== undefined) return { outcome: "deny", reason: flaw, ...seen };

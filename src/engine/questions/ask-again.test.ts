@@ -160,7 +160,10 @@ describe("a tool that changed does not lower what was required", () => {
       question: { requirements, requesters: ["rita"] },
     });
     const shown = { hint: "Pay?", why: ["changed"] };
-    fixture.app.define("pay", { ...CHANGED, showAgain: async () => ({ shown, requirements: now, denials: 2 }) });
+    fixture.app.define("pay", {
+      ...CHANGED,
+      showAgain: async () => ({ shown, requirements: now, denials: 2 }),
+    });
     await tryApprove(fixture.engine, confirmation.id, { by: ANA });
     const refused = await tryApprove(fixture.engine, confirmation.id, { by: BOB });
     expect(refused).toMatchObject({ ok: false, code: "definition-changed" });

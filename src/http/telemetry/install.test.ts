@@ -12,7 +12,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { afterEach, expect, test } from "vitest";
-import { Agent, Runner, tool } from "../../index.ts";
+import { Agent, createEngine, Engine, Runner, tool } from "../../index.ts";
 import { scripted } from "../../models/scripted/index.ts";
 import { createApp } from "../app.ts";
 import type { AppOptions } from "../app-options.ts";
@@ -265,6 +265,25 @@ test("what follows the wait for a person has a link to the span that asked", asy
   await post(`/v1/confirmations/${items[0]?.id}/decision?wait=10`, { confirmed: true });
   const linked = spans.filter(({ links }) => links.length > 0);
   expect(linked.map(({ name }) => name).toSorted()).toEqual(["countersign.decide", "execute_tool pay"]);
+  for (const { links } of linked)
+    expect(links).toEqual([{ traceId: PARENT, spanId: request?.id, traceFlags: 1, isRemote: true }]);
+});
+
+test("whoever claims a call that was approved elsewhere links the claim to the span that asked", async () => {
+  const spans = recordSpans();
+  const engine = await createEngine({ ledger: "memory:", trace: openTelemetry });
+  const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+  const asked = await trace
+    .getTracer("host")
+    .startActiveSpan("order 17", {}, () => pay({}, { key: "k", by: { id: "ana" } }));
+  if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
+  // Where nothing runs: a server of the inbox alone.
+  await new Engine({ ledger: engine.ledger }).approve(asked.confirmation.id, { by: { id: "ana" } });
+  await engine.work({ once: true });
+  await engine.close();
+  const request = spans.find(({ name }) => name === "order 17");
+  const linked = spans.filter(({ links }) => links.length > 0);
+  expect(linked.map(({ name }) => name)).toEqual(["countersign.claim", "execute_tool pay"]);
   for (const { links } of linked)
     expect(links).toEqual([{ traceId: PARENT, spanId: request?.id, traceFlags: 1, isRemote: true }]);
 });
