@@ -14,7 +14,7 @@ export interface ToolRule<Args> {
   readonly amendable?: true | readonly string[];
   /** JSON pointers to arguments that only the tool may see. */
   readonly secrets?: readonly string[];
-  /** Safe to run again with the same arguments: it may be repeated after a crash. */
+  /** Safe to run again with the same key, even concurrently: may be repeated after a crash. */
   readonly idempotent?: boolean;
 }
 

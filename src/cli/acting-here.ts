@@ -59,7 +59,7 @@ export async function operatorHere(
   if (invocation.flags.has("break-glass")) return { by, via: VIA_BREAK_GLASS };
   throw new CountersignError(
     "forbidden",
-    `People log in to this ledger (${login})${instead}. --break-glass does it here anyway, and is recorded.`,
+    `People log in to this ledger (${login})${instead}. To do it here anyway, add --break-glass; this is recorded.`,
   );
 }
 

@@ -82,7 +82,7 @@ export interface CallProposal {
   readonly amendable?: true | readonly string[];
   /** JSON pointers to arguments that only the caller may see. */
   readonly secrets?: readonly string[];
-  /** After a lost claim it can be claimed again. */
+  /** Safe to run again with the same key: after a lost claim it may be claimed again. */
   readonly idempotent?: boolean;
 }
 

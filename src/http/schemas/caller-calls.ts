@@ -90,7 +90,7 @@ export const proposalBodySchema: z.ZodType<ProposalBody> = z
       description: "JSON pointers to arguments that only you may see.",
     }),
     idempotent: z.boolean().optional().openapi({
-      description: "It may safely run again: after a lost claim it can be claimed again.",
+      description: "Safe to run again with the same key: after a lost claim it may be claimed again.",
     }),
   })
   .openapi("Proposal");

@@ -11,7 +11,7 @@ import { withEngine } from "../../wiring.ts";
 export const delegationsAdd: Command = {
   usage: "--from NAME --to NAME --for AGE [--apps A,B] [--tools A,B]",
   about:
-    "--to may then vote wherever a rule names --from. Both count as one person: their votes count once, and if one " +
+    "--to may then vote wherever a rule names --from. Both count as one person: their approvals count once, and if one " +
     "of them asked and requesters may not approve, neither may approve. Roles are not passed on, and neither is what others delegated to --from. On a " +
     "ledger with a login this needs --break-glass; people make their own delegations with POST /v1/delegations.",
   flags: {
@@ -45,7 +45,7 @@ export const delegationsAdd: Command = {
 
 export const delegationsList: Command = {
   usage: "",
-  about: "Lists the delegations in force. Those that have ended or were revoked are in the audit trail.",
+  about: "Lists the delegations in force. Those that have ended or were revoked are in the journal.",
   flags: LEDGER_FLAG,
   examples: [{ line: "delegations list --json", says: "as JSON" }],
   run(invocation) {

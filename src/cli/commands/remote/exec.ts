@@ -23,7 +23,7 @@ export const exec: Command = {
   about:
     "Asks a running server, waits for the decision, and runs the command. The approver sees the exact arguments, the " +
     "folder and the host. The environment and standard input are inherited, and not shown. No shell interprets the " +
-    "arguments. At most once: a call with this --key that has started never runs again. " +
+    "arguments. At most once: a call with this --key that has started is not started again, unless a person settles it so. " +
     "Its exit code and the last 3,000 bytes of its output are stored as the call's result. If this process is killed, the " +
     "call becomes unknown, and a person has to find out what happened. The exit code is the command's; 125 means that it was not run. " +
     "A question stays open if this process ends before the decision: run the same command with the same key again.",
@@ -32,7 +32,7 @@ export const exec: Command = {
     key: {
       type: "string",
       value: "KEY",
-      help: "names the call; the same key never runs twice (a random one)",
+      help: "names the call; the same key is started at most once (a random one)",
     },
     wait: { type: "string", value: "TIME", help: "how long to wait for a decision (no limit)" },
     lease: {

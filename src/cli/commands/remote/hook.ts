@@ -34,7 +34,7 @@ export const hook: Command = {
     },
     defer: {
       type: "boolean",
-      help: "claude-code with -p: when the wait is over, end the run at the open question; --resume goes on",
+      help: "claude-code with -p: when the wait is over, end the run at the open question; --resume continues it",
     },
     ignore: {
       type: "string",

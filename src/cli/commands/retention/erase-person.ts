@@ -14,7 +14,7 @@ export const erasePersonCommand: Command = {
   about:
     "Erases the sessions of this user, their tokens, logins, subscriptions, settings and state, and replaces their name with a " +
     "pseudonym in what remains. If the policy file says which ids are one person (`people`), all of them are erased. Sessions in which something waits, runs or is unknown are left and listed; then the exit code " +
-    "is 4. A legal hold on the person refuses this. Who did it and when is journalled, with the pseudonym. You cannot undo this.",
+    "is 4. It is refused while there is a legal hold on the person. Who did it and when is journalled, with the pseudonym. You cannot undo this.",
   words: { names: ["USER"] },
   flags: {
     others: {

@@ -64,7 +64,7 @@ export const holdAdd: Command = {
 
 export const holdList: Command = {
   usage: "",
-  about: "Lists the holds in force. Those that were released are in the audit trail.",
+  about: "Lists the holds in force. Those that were released are in the journal.",
   flags: LEDGER_FLAG,
   examples: [{ line: "hold list --json", says: "as JSON" }],
   run(invocation) {

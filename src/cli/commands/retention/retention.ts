@@ -53,7 +53,7 @@ export const retentionRun: Command = {
   about:
     "Erases what `retention plan FILE` lists. Only content of sessions in which nothing is open, running or unknown. Holds " +
     "are checked again in the transaction that erases. Who decided what and when, and all digests, are kept until the age " +
-    "that the rules give to `journal`; `audit verify` still passes. One process at a time does this; a run that was interrupted goes on. You cannot undo this.",
+    "that the rules give to `journal`; `audit verify` still passes. One process at a time does this; the next run continues an interrupted one. You cannot undo this.",
   words: WORDS,
   flags: { ...BREAK_GLASS_FLAG, ...LEDGER_FLAG },
   examples: [
