@@ -251,10 +251,13 @@ export const inboundContract: readonly InboundCase[] = [
         const yes = await genuine(subject, id);
         const no = await subject.answer(id, { person: "bob", confirmed: false });
         ok(no !== undefined);
-        const sent = [yes.clone(), yes.clone(), no.clone(), no];
-        const send = [subject.send, subject.sendElsewhere, subject.send, subject.sendElsewhere];
-        const replies = await Promise.all(sent.map((request, place) => send[place]?.(request)));
-        ok(replies.every((reply) => reply !== undefined && reply.status < 500));
+        const replies = await Promise.all([
+          subject.send(yes.clone()),
+          subject.sendElsewhere(yes),
+          subject.send(no.clone()),
+          subject.sendElsewhere(no),
+        ]);
+        ok(replies.every((reply) => reply.status < 500));
         const { votes } = await engine.confirmation(id);
         deepStrictEqual([votes.length, votes[0]?.by.id, subject.ran()], [1, "bob", 0]);
         const all = await engine.ledger.journal.records({ after: 0, limit: 10_000 });

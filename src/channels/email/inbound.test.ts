@@ -104,7 +104,7 @@ async function heard(sent: Promise<Response>): Promise<InboundReply> {
 
 async function createSubject(): Promise<InboundSubject> {
   const scene = await startMailScene(resources, { people: INBOUND_PEOPLE.map(toEmailPerson) });
-  const doors = otherDoors(resources, scene.doorOn);
+  const doors = otherDoors(resources, (ledger) => scene.doorOn(ledger));
   const wasMailed = (email: string): boolean => scene.mail.received.some(({ to }) => to.includes(email));
   return {
     engine: scene.engine,

@@ -182,7 +182,7 @@ async function createSubject(): Promise<InboundSubject> {
   const rules = askByRules();
   const people = INBOUND_PEOPLE.map(toSlackPerson);
   const scene = await startSlackScene(resources, { people, room: WORKSPACE.room, policy: rules.policy });
-  const doors = otherDoors(resources, scene.doorOn);
+  const doors = otherDoors(resources, (ledger) => scene.doorOn(ledger));
   const heard = async (send: () => Promise<Response>): Promise<InboundReply> => {
     const before = scene.slack.views.length;
     const answer = await send();

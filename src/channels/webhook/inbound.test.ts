@@ -85,7 +85,7 @@ async function createSubject(): Promise<InboundSubject> {
   const people = INBOUND_PEOPLE.map(toWebhookPerson);
   const ledger = `sqlite:${await resources.folder()}/ledger.db`;
   const scene = await startWebhookScene(resources, { people, policy: rules.policy, ledger });
-  const doors = otherDoors(resources, scene.doorOn);
+  const doors = otherDoors(resources, (at) => scene.doorOn(at));
   const asked = new Map<string, Told>();
   const toldOf = (id: string): Told => asked.get(id) ?? { id };
   const by = (id: string, names: readonly string[]): readonly InboundAttempt[] =>

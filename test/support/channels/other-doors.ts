@@ -10,15 +10,16 @@ export function otherDoors(
   resources: Resources,
   open: OpenDoor,
 ): { readonly elsewhere: Send; readonly otherTenant: Send } {
-  const lazily = (start: () => Promise<Inbound>): Send => {
-    let door: Promise<Inbound> | undefined;
-    return async (request) => {
-      door ??= start();
-      return (await door).fetch(request);
-    };
-  };
   return {
     elsewhere: lazily(() => open()),
     otherTenant: lazily(async () => open(`sqlite:${await resources.folder()}/ledger.db`)),
+  };
+}
+
+function lazily(start: () => Promise<Inbound>): Send {
+  let door: Promise<Inbound> | undefined;
+  return async (request) => {
+    door ??= start();
+    return (await door).fetch(request);
   };
 }
