@@ -198,3 +198,20 @@ describe("deleting a session withdraws what is asked in it", () => {
     expect((await attacked.send({ method: "DELETE", path, headers })).status).toBe(204);
   });
 });
+
+test.each(["caller:ana", "caller:agent:shop", "local:root", "channel:slack"])(
+  "a service that acts for people does not act for what is none: %s",
+  async (user) => {
+    const attacked = await startAttackedServer();
+    const headers = { authorization: `Bearer ${attacked.token("service")}` };
+    const session = post(`/apps/desk/users/${user}/sessions/s-new`, {});
+    const proposal = post("/v1/calls", { key: "k", app: "shop", tool: "pay", args: {}, user });
+    for (const sent of [session, proposal]) {
+      const answer = await attacked.send({ ...sent, headers });
+      expect([answer.status, await answer.json()]).toEqual([
+        403,
+        expect.objectContaining({ code: "forbidden" }),
+      ]);
+    }
+  },
+);

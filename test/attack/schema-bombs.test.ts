@@ -7,7 +7,10 @@ const inEachOther = (depth: number): JsonObject =>
 
 test.each<[string, JsonObject]>([
   ["takes years", inEachOther(60)],
-  ["takes all memory", { properties: { ["a".repeat(100_000)]: { allOf: Array.from({ length: 100_000 }, () => ({})) } } }],
+  [
+    "takes all memory",
+    { properties: { ["a".repeat(100_000)]: { allOf: Array.from({ length: 100_000 }, () => ({})) } } },
+  ],
 ])("a program whose schema %s to read is refused, and nobody waits", async (_, schema) => {
   const server = await startAttackedServer();
   const headers = { authorization: `Bearer ${await server.scoped(["propose"])}` };

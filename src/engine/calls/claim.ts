@@ -173,8 +173,12 @@ async function checkBinding(
       reason: "the approval belongs to a different call or different arguments",
     };
   }
-  if (!approved) return undefined;
+  if (!approved) return questionIsGenuine(parts.secret, confirmation) ? undefined : unsigned("denial");
   return recount(parts, { confirmation, call }, counting ?? (await countingFor(parts, confirmation, now)));
+}
+
+function unsigned(what: string): { readonly code: ErrorCode; readonly reason: string } {
+  return { code: "signature-invalid", reason: `the stored ${what} has no valid signature` };
 }
 
 /** Why the approval does not hold: each vote must be signed and count now, and together they must still approve. */
@@ -187,8 +191,7 @@ function recount(
   const { confirmation } = subject;
   const signed =
     secret === undefined || confirmation.votes.every((vote) => voteIsGenuine(secret, subject, vote));
-  if (!signed || !questionIsGenuine(secret, confirmation))
-    return { code: "signature-invalid", reason: "the stored approval has no valid signature" };
+  if (!signed || !questionIsGenuine(secret, confirmation)) return unsigned("approval");
   if (tally(confirmation, counting).outcome === "approved") return undefined;
   return { code: "not-an-approver", reason: "too few approvals still count" };
 }

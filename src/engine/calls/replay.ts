@@ -244,7 +244,13 @@ export class Replay {
     const { confirmation, call } = read.found ?? {};
     if (confirmation === undefined || call?.id !== callId) return { confirmation: undefined };
     if (!holds(call)) return undefined;
-    return { confirmation: this.#isGenuine(confirmation, call) ? confirmation : undefined };
+    const isOwn = confirmation.shown.question === name && this.#answersOnce(confirmation.id);
+    return { confirmation: isOwn && this.#isGenuine(confirmation, call) ? confirmation : undefined };
+  }
+
+  #answersOnce(confirmation: string): boolean {
+    const asked = [...this.#known.values()].filter(({ kind }) => kind === "question");
+    return asked.filter((step) => textOf(step) === confirmation).length === 1;
   }
 
   /** False if the stored vote is not an answer to this question, or is an approval without a valid signature. */

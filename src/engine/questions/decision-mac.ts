@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
-import { canonicalJson } from "../../protocol/index.ts";
+import { canonicalJson, type JsonValue } from "../../protocol/index.ts";
 import { hmac } from "../common/index.ts";
-import type { CallRecord, ConfirmationRecord, GrantLimits, Vote } from "../ledger/index.ts";
+import type { CallRecord, ConfirmationRecord, GrantLimits, Shown, Vote } from "../ledger/index.ts";
 import type { Requirement } from "../people/index.ts";
 
 /** What a vote is about: this question, this call, this tool as it was shown, these arguments. */
@@ -42,10 +42,10 @@ export function voteIsGenuine(secret: string, subject: VotedOn, vote: Vote): boo
   return isSame(voteMac(secret, subject, vote), vote.mac);
 }
 
-/** What is signed of a question when it is asked: who must approve what, and until when. */
+/** What is signed of a question when it is asked: who must approve what, until when, and what a function itself asks. */
 export type AskedOf = Omit<
   ConfirmationRecord,
-  "mac" | "reminders" | "status" | "votes" | "withdrawal" | "shown" | "shownVersion" | "argsDigest"
+  "mac" | "reminders" | "status" | "votes" | "withdrawal" | "shownVersion" | "argsDigest"
 >;
 
 /** Signs a question, so that nobody can lower what it requires in the database. */
@@ -86,8 +86,21 @@ export function questionMac(secret: string, asked: AskedOf): string {
     limitsOf(grants),
     askedBy,
     byMail,
+    ...ownWords(asked.shown),
   ];
   return hmac(secret, JSON.stringify(tuple));
+}
+
+/**
+ * What a function asks by itself, and what it gets when it goes on: no arguments say that, so it is signed as it is. Nothing
+ * for a question of the gate.
+ */
+function ownWords(shown: Shown): readonly string[] {
+  const { askedByTool, question, startedWith, startedByTool, onDenied, hint, payload, schema } = shown;
+  const own = [askedByTool === true || null, question, startedWith, startedByTool, onDenied];
+  if (own.every((each) => each === undefined || each === null)) return [];
+  const members = [...own, hint, payload, schema] as readonly (JsonValue | undefined)[];
+  return members.map((each) => canonicalJson(each ?? null));
 }
 
 /** Does the question require what it required when it was asked? Always, without a secret. */

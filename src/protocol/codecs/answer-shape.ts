@@ -61,6 +61,8 @@ function unwrapped(inner: JsonValue | undefined, wrapper: string): Unwrapping {
 }
 
 function readBare(answer: JsonObject): AnswerReading {
+  if (Object.keys(answer).filter((name) => name.toLowerCase() === "confirmed").length > 1)
+    return refuse("it says `confirmed` in two places.");
   const confirmed = member(answer, "confirmed") ?? (Object.hasOwn(answer, "confirmed") ? null : false);
   if (typeof confirmed !== "boolean") return refuse("`confirmed` must be true or false.");
   const payload = member(answer, "payload");

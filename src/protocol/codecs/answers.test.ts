@@ -58,6 +58,7 @@ test.each<[string, unknown]>([
   ["a text in a text", { response: '{"response": "{\\"confirmed\\": true}"}' }],
   ["a wrapper in a wrapper", { response: { toolConfirmation: { confirmed: true } } }],
   ["two wrappers", { toolConfirmation: { confirmed: true }, tool_confirmation: { confirmed: false } }],
+  ["two verdicts that differ in case", { confirmed: true, Confirmed: false }],
   ["a wrapper beside a verdict", { confirmed: false, toolConfirmation: { confirmed: true } }],
   ["a text too long", { response: `{"confirmed": true, "payload": "${"x".repeat(300_000)}"}` }],
   ["a text too deep", { response: `{"confirmed": true, "payload": ${"[".repeat(9999)}${"]".repeat(9999)}}` }],

@@ -48,6 +48,21 @@ export function editGrant(database: DatabaseSync, id: string, edit: Edit<GrantRe
   }));
 }
 
+/** As `editCall`, for the answers that a function of this call finds to its own questions, by their names. */
+export function editAnswers(
+  database: DatabaseSync,
+  call: string,
+  answers: { readonly [question: string]: string },
+): void {
+  editDocument(database, call, (document) => ({
+    ...document,
+    steps: document.steps.map((step) => {
+      const value = answers[step.name];
+      return step.call === call && value !== undefined ? { ...step, value } : step;
+    }),
+  }));
+}
+
 interface SharedPlace {
   readonly id: string;
   readonly version: number;
