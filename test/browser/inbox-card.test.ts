@@ -70,17 +70,6 @@ test("a card tells what it is about, who asks, what each answer does, and what s
 });
 
 test("a card does not say that a tool does not run which has asked while it ran", async () => {
-  const asks = (name: string, more: object = {}): Tool =>
-    tool({
-      name,
-      description: "Asks while it runs.",
-      parameters: { type: "object", properties: {} },
-      expiresInMs: 3_600_000,
-      execute: (_args, { requestConfirmation, toolConfirmation }) => {
-        if (toolConfirmation === undefined) requestConfirmation({ hint: "Go on?" });
-      },
-      ...more,
-    });
   const server = await startInboxServer(resources, {
     tools: [asks("migrate"), asks("migrate_and_tell", { onDenied: "invoke" })],
   });
@@ -293,3 +282,16 @@ test("a declared before and after is a diff, and a nested agent's call names its
   await card.getByRole("heading", { name: "file_report" }).waitFor();
   expect(await card.locator(".path").innerText()).toBe("assistant › clerk › file_report");
 });
+
+function asks(name: string, more: object = {}): Tool {
+  return tool({
+    name,
+    description: "Asks while it runs.",
+    parameters: { type: "object", properties: {} },
+    expiresInMs: 3_600_000,
+    execute: (_args, { requestConfirmation, toolConfirmation }) => {
+      if (toolConfirmation === undefined) requestConfirmation({ hint: "Go on?" });
+    },
+    ...more,
+  });
+}

@@ -68,8 +68,6 @@ test("the history shows when each was asked, in which order it is, and the same 
   const rows = page.locator("tbody tr");
   await expect.poll(() => rows.count()).toBe(2);
   await page.getByText("Latest request first.").waitFor();
-  const times = (row: Locator): Promise<readonly (string | null)[]> =>
-    row.locator("time").evaluateAll((found) => found.map((one) => one.getAttribute("datetime")));
   const asked = async (id: string): Promise<string> => (await server.look(id)).requestedAt;
   expect((await times(rows.nth(0)))[0]).toBe(await asked(no));
   expect(await times(rows.nth(1))).toEqual([await asked(late), (await server.look(late)).expiresAt]);
@@ -175,3 +173,8 @@ test("only administrators see failed deliveries, and can send them again", async
   await page.getByText("No undelivered notifications").waitFor();
   expect(await page.locator(".failed-delivery-notice").count()).toBe(0);
 });
+
+async function times(row: Locator): Promise<readonly (string | null)[]> {
+  const found = await row.locator("time").all();
+  return Promise.all(found.map((one) => one.getAttribute("datetime")));
+}

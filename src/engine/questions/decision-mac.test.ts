@@ -116,6 +116,7 @@ const ASKED: AskedOf = {
     { from: { roles: ["boss"], notRequester: true }, count: 2, group: "bosses" },
     { from: { users: ["leo"] }, count: 1 },
   ],
+  shown: { hint: "Pay?", why: [] },
   requestedAt: 1_767_225_600_000,
   expiresAt: 1_767_225_700_000,
   denials: 2,

@@ -35,14 +35,20 @@ export {
 export { questionIsGenuine, type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
 export { expire, writeExpiry } from "./expire.ts";
 export { firstQuestion } from "./first-question.ts";
+export {
+  AppOpenLimit,
+  MAX_OPEN_PER_SERVER,
+  openRoom,
+  tooManyAsked,
+  tooManyOpen,
+} from "./limits/open-limit.ts";
+export { Quota, type QuotaLimits, type Reserved, type Usage } from "./limits/quota.ts";
+export { UserOpenLimit } from "./limits/user-open-limit.ts";
 export { writeMayHaveRun, writeUnknown } from "./mark-unknown.ts";
-export { AppOpenLimit, MAX_OPEN_PER_SERVER, openRoom, tooManyAsked, tooManyOpen } from "./open-limit.ts";
 export { judgePayload, type PayloadOutcome } from "./payload.ts";
 export { judgePayloadHere } from "./payload-here.ts";
-export { Quota, type QuotaLimits, type Reserved, type Usage } from "./quota.ts";
 export { readConfirmation, readPending } from "./read-confirmations.ts";
 export { noteSighting, type Seen } from "./see.ts";
 export { escalateFrom, stricterTerms } from "./stricter-terms.ts";
-export { UserOpenLimit } from "./user-open-limit.ts";
 export { withdrawTurn } from "./withdraw-turn.ts";
 export { writeWithdrawal } from "./write-withdrawal.ts";

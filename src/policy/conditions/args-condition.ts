@@ -1,7 +1,10 @@
-import { REDACTED } from "../../engine/index.ts";
+import type { REDACTED } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { type CallFacts, valueAt } from "../call-facts.ts";
 import { compileExpression, type Expression } from "./expression.ts";
+
+/** What the engine gives in the place of a secret. */
+const INSTEAD_OF_SECRET: typeof REDACTED = "[redacted]";
 
 export type ArgsCondition =
   | { readonly ok: true; readonly expression: Expression }
@@ -37,7 +40,7 @@ function factAt({ args }: Partial<CallFacts>, [, ...members]: readonly string[])
 }
 
 function hasSecret(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return value === REDACTED;
+  if (typeof value !== "object" || value === null) return value === INSTEAD_OF_SECRET;
   return Object.values(value).some(hasSecret);
 }
 

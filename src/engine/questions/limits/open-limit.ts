@@ -1,12 +1,12 @@
-import type { JsonObject } from "../../protocol/index.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
 import {
   type CallRecord,
   type ConfirmationFilter,
   type Ledger,
   pagesOf,
   type SessionRecord,
-} from "../ledger/index.ts";
-import type { EngineParts, EngineSettings } from "../parts.ts";
+} from "../../ledger/index.ts";
+import type { EngineParts, EngineSettings } from "../../parts.ts";
 
 /** How many more questions the session may have open. */
 export function openRoom({ maxOpen }: EngineSettings, { open }: Pick<SessionRecord, "open">): number {

@@ -1,5 +1,5 @@
-import { type Clock, TransientMap } from "../common/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import { type Clock, TransientMap } from "../../common/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
 import { countOpen, MAX_OPEN_PER_SERVER } from "./open-limit.ts";
 
 /** How long a count is used. */

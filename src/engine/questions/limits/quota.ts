@@ -1,6 +1,6 @@
-import { CountersignError } from "../../protocol/index.ts";
-import type { Clock } from "../common/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import type { Clock } from "../../common/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
 
 /** What all sessions of one ledger may use together. What is left out has no limit. */
 export interface QuotaLimits {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLedger } from "../../stores/index.ts";
-import { ManualClock } from "../common/manual-clock.ts";
-import { Engine } from "../engine.ts";
-import { partsOf, receiveMessage, recordTurn } from "../index.ts";
-import { ask, hostOf, message, modelSays, planned, pumped, toolOf, watch } from "../testing/execution.ts";
+import { createLedger } from "../../../stores/index.ts";
+import { ManualClock } from "../../common/manual-clock.ts";
+import { Engine } from "../../engine.ts";
+import { partsOf, receiveMessage, recordTurn } from "../../index.ts";
+import { ask, hostOf, message, modelSays, planned, pumped, toolOf, watch } from "../../testing/execution.ts";
 import type { QuotaLimits } from "./quota.ts";
 
 const bot = { id: "bot" };
