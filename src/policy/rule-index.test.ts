@@ -20,6 +20,8 @@ test.each<[string, string, boolean]>([
   ["pay", "pays", false],
   ["pay", "Pay", false],
   ["pay", "pay ", false],
+  ["café", "cafe\u0301", false],
+  ["pay", "раy", false],
   ["pay", "pay\n", false],
   ["pay*", "pay", true],
   ["pay*", "pay\nall", true],
@@ -42,6 +44,18 @@ test.each<[string, string, boolean]>([
   ["constructor", "constructor", true],
 ])("the pattern %j and the tool %j: %s", (pattern, tool, expected) => {
   expect(denies({ tool: pattern }, { tool })).toBe(expected);
+});
+
+test.each<[string, boolean]>([
+  ["deny", true],
+  ["confirm", true],
+  ["allow", false],
+])("of several requesters, one is enough for a rule that restricts, not for one that allows: %s", (then, one) => {
+  const policy = parsePolicy("p", `rules: [{ id: a, match: { user: ana }, then: ${then} }]`);
+  const count = (user: string, requesters: readonly string[]): number =>
+    [policy.judge(exampleCall({ user, requesters })) ?? []].flat().length;
+  expect([count("ana", ["desk", "ana"]), count("desk", ["desk", "ana"])]).toEqual(one ? [1, 1] : [0, 0]);
+  expect(count("ana", ["ana"])).toBe(1);
 });
 
 test.each(["", "[ab]pay", "{pay,wipe}", "!pay", "pay\\*"])(

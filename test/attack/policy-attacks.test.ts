@@ -73,6 +73,7 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
   ],
   "a vote on old arguments, then an amendment": [
     [QUORUM, "drops the other votes, and asks anew about what would run"],
+    ["src/engine/decisions/quorum-terms.test.ts", "to what a rule denies is refused at once"],
   ],
   "a vote by a role that has lapsed": [
     [QUORUM, "a role from a login lapses as a vote; a name on the list does not"],
@@ -99,6 +100,7 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
     [GATE, "a wrong type does not get past a deny"],
     [GATE, "a wrong type does not get past a confirm"],
     [CONDITIONS, "with a value that does not fit is an error, not false"],
+    ["src/policy/rule-verdict.test.ts", "is no number: what restricts applies, what allows does not"],
   ],
   "a pattern that takes forever": [
     [CONDITIONS, "a pattern that would hang a backtracking engine is judged at once"],
@@ -122,6 +124,7 @@ const ATTACKS: { readonly [attack: string]: readonly (readonly [file: string, ti
   ],
   "a grant used in another session": [
     [GRANTS, "another session, or another tool"],
+    [FORGED, "a grant of a session that is copied to another session is not used there"],
     [SHARED, "an approver who names no scope grants for the session"],
     [SHARED, "nobody may grant further than the rules allow, or somewhere else"],
   ],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type AskInput, openEngineFixture, person } from "../../../test/attack/support/engine-fixture.ts";
-import type { Policy } from "../gate/index.ts";
+import type { Policy, PolicySource } from "../gate/index.ts";
 import { questionIsGenuine } from "../questions/index.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
@@ -131,6 +131,48 @@ describe("amending", () => {
     await fixture.clock.advance(1_000);
     const tried = await tryApprove(fixture.engine, second.confirmation.id, { by: CFO, args });
     expect(tried).toMatchObject({ ok: false, code: "not-an-approver" });
+  });
+
+  test("to what a rule denies is refused at once, also where more votes would be needed", async () => {
+    const policy: Policy = ({ args }) =>
+      Number(args["amount"]) > 100
+        ? { outcome: "deny", reason: "too much" }
+        : { outcome: "confirm", reason: "money", requirements: [{ from: FINANCE, count: 2 }] };
+    const fixture = await openEngineFixture({ policy });
+    const pay = fixture.engine.gate("pay", { amendable: true }, async (args: object) => ({ ...args }));
+    const opened = await pay({ amount: 5 }, { key: "k", by: person("rita") });
+    if (opened.status !== "pending") throw new Error(opened.status);
+    const { id } = opened.confirmation;
+    await tryApprove(fixture.engine, id, { by: BOB });
+    const amended = await tryApprove(fixture.engine, id, { by: ANA, args: { amount: 500 } });
+    expect(amended).toMatchObject({ ok: false, code: "policy-denied", message: "too much" });
+    expect(await fixture.confirmation(id)).toMatchObject({ status: "requested", votes: [{ person: "bob" }] });
+  });
+
+  test("after the group changed asks the group as it is now, for as many as before", async () => {
+    let [members, count] = [["ana", "bob"], 2];
+    const policy: PolicySource = {
+      judge: () => ({
+        outcome: "confirm",
+        reason: "money",
+        requirements: [{ from: { users: members }, count, group: "finance" }],
+      }),
+      version: "v1",
+      text: "{}",
+      group: () => ({ users: members }),
+      person: (id) => id,
+    };
+    const fixture = await openEngineFixture({ policy });
+    const pay = fixture.engine.gate("pay", { amendable: true }, async (args: object) => ({ ...args }));
+    const opened = await pay({ amount: 5 }, { key: "k", by: person("rita") });
+    if (opened.status !== "pending") throw new Error(opened.status);
+    [members, count] = [["bob", "carl"], 1];
+    const amended = await tryApprove(fixture.engine, opened.confirmation.id, { by: BOB, args: { amount: 3 } });
+    expect(amended.confirmation?.requirements).toEqual([
+      { from: { users: ["bob", "carl"] }, count: 2, group: "finance" },
+    ]);
+    const last = await tryApprove(fixture.engine, amended.confirmation?.id ?? "", { by: CARL });
+    expect(last).toMatchObject({ ok: true, confirmation: { status: "approved" } });
   });
 
   test("by one who may fill in for the same rule keeps its clock, and notes the rules that applied last", async () => {

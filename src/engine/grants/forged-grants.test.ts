@@ -88,6 +88,19 @@ describe.each(SCOPES)("for the scope %s:", (scope) => {
   });
 });
 
+test("a grant of a session that is copied to another session is not used there, though its signature is right", async () => {
+  const { file, reopen } = await usedUp("session");
+  const before = await reopen();
+  const id = await before.grant({ count: 2 }, "ana", { key: "minted" });
+  const elsewhere = await before.pay({ amount: 1 }, { key: "asked", thread: "t2" });
+  const { items } = await before.ledger.grants({ where: (one) => one.id === id });
+  await before.engine.close();
+  for (const { grant } of items) file.plantGrant(grant, elsewhere.confirmation?.id);
+  const shop = await reopen();
+  expect(await shop.pay({ amount: 2 }, { key: "there", thread: "t2" })).toMatchObject({ status: "pending" });
+  expect(await shop.refusal()).toBe("it belongs to another session");
+});
+
 /** One with a use left, in a file. */
 async function unused() {
   const { file, reopen } = await usedUp("user");

@@ -25,7 +25,7 @@ export interface DatabaseFile extends Disposable {
   editGrant(id: string, edit: Parameters<typeof editGrant>[2]): void;
   editSharedGrant(id: string, edit: Parameters<typeof editSharedGrant>[2]): void;
   listSharedGrant(id: string): void;
-  plantGrant(grant: Parameters<typeof plantGrant>[1]): void;
+  plantGrant(grant: Parameters<typeof plantGrant>[1], question?: string): void;
   /** All tables but the log. Documents without their moving parts if told so. */
   dump(options?: { readonly withoutVersions?: boolean }): Dump;
 }
@@ -54,7 +54,7 @@ export function createDatabaseFile(copied?: Buffer): DatabaseFile {
     editGrant: (id, edit) => inside((database) => editGrant(database, id, edit)),
     editSharedGrant: (id, edit) => inside((database) => editSharedGrant(database, id, edit)),
     listSharedGrant: (id) => inside((database) => listSharedGrant(database, id)),
-    plantGrant: (grant) => inside((database) => plantGrant(database, grant)),
+    plantGrant: (grant, question) => inside((database) => plantGrant(database, grant, question)),
     dump: ({ withoutVersions = false } = {}) =>
       inside((database) => {
         const tables = database.prepare("select name from sqlite_master where type = 'table' order by name");

@@ -96,9 +96,13 @@ export function listSharedGrant(database: DatabaseSync, id: string): void {
   if (Number(changed.changes) === 0) throw new Error("There is no list of grants across sessions.");
 }
 
-/** Puts a grant into the document of the session in which it was given. */
-export function plantGrant(database: DatabaseSync, grant: GrantRecord): void {
-  editDocument(database, grant.confirmation, (document) => ({
+/** Puts a grant into the document that has this question: by default, that of the session in which it was given. */
+export function plantGrant(
+  database: DatabaseSync,
+  grant: GrantRecord,
+  question: string = grant.confirmation,
+): void {
+  editDocument(database, question, (document) => ({
     ...document,
     grants: [...(document.grants ?? []), grant],
   }));
