@@ -69,9 +69,22 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   );
 });
 
+function asking(name: string, more: object = {}): Tool {
+  return tool({
+    name,
+    description: "Asks while it runs.",
+    parameters: { type: "object", properties: {} },
+    expiresInMs: 3_600_000,
+    execute: (_args, { requestConfirmation, toolConfirmation }) => {
+      if (toolConfirmation === undefined) requestConfirmation({ hint: "Go on?" });
+    },
+    ...more,
+  });
+}
+
 test("a card does not say that a tool does not run which has asked while it ran", async () => {
   const server = await startInboxServer(resources, {
-    tools: [asks("migrate"), asks("migrate_and_tell", { onDenied: "invoke" })],
+    tools: [asking("migrate"), asking("migrate_and_tell", { onDenied: "invoke" })],
   });
   const [silent = ""] = await server.ask("ana", { name: "migrate", args: {} });
   const [telling = ""] = await server.ask("ana", { name: "migrate_and_tell", args: {} });

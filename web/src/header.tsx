@@ -48,7 +48,7 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
             href={path === "" ? to() : to(path)}
             aria-current={route.page === page ? "page" : undefined}
           >
-            <TabName name={name} />
+            {name}
             {page === "inbox" ? <Count of={state.loaded || waiting > 0 ? waiting : undefined} /> : null}
           </a>
         ))}
@@ -61,7 +61,7 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
           href={to("unknown")}
           aria-current={route.page === "unknown" ? "page" : undefined}
         >
-          <TabName name="Unknown" />
+          Unknown
           <Count of={unknown} />
         </a>
         <FailedDeliveryNotice isHere={route.page === "deliveries"} />
@@ -82,14 +82,6 @@ export function Header({ route, waiting, onHelp, onMore }: HeaderProps): ReactNo
         )}
       </div>
     </header>
-  );
-}
-
-function TabName({ name }: { readonly name: string }): ReactNode {
-  return (
-    <span className="tab-name" data-name={name}>
-      {name}
-    </span>
   );
 }
 
