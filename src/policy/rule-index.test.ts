@@ -50,13 +50,16 @@ test.each<[string, boolean]>([
   ["deny", true],
   ["confirm", true],
   ["allow", false],
-])("of several requesters, one is enough for a rule that restricts, not for one that allows: %s", (then, one) => {
-  const policy = parsePolicy("p", `rules: [{ id: a, match: { user: ana }, then: ${then} }]`);
-  const count = (user: string, requesters: readonly string[]): number =>
-    [policy.judge(exampleCall({ user, requesters })) ?? []].flat().length;
-  expect([count("ana", ["desk", "ana"]), count("desk", ["desk", "ana"])]).toEqual(one ? [1, 1] : [0, 0]);
-  expect(count("ana", ["ana"])).toBe(1);
-});
+])(
+  "of several requesters, one is enough for a rule that restricts, not for one that allows: %s",
+  (then, one) => {
+    const policy = parsePolicy("p", `rules: [{ id: a, match: { user: ana }, then: ${then} }]`);
+    const count = (user: string, requesters: readonly string[]): number =>
+      [policy.judge(exampleCall({ user, requesters })) ?? []].flat().length;
+    expect([count("ana", ["desk", "ana"]), count("desk", ["desk", "ana"])]).toEqual(one ? [1, 1] : [0, 0]);
+    expect(count("ana", ["ana"])).toBe(1);
+  },
+);
 
 test.each(["", "[ab]pay", "{pay,wipe}", "!pay", "pay\\*"])(
   "the pattern %j is refused, not misread",

@@ -295,16 +295,3 @@ test("a declared before and after is a diff, and a nested agent's call names its
   await card.getByRole("heading", { name: "file_report" }).waitFor();
   expect(await card.locator(".path").innerText()).toBe("assistant › clerk › file_report");
 });
-
-function asks(name: string, more: object = {}): Tool {
-  return tool({
-    name,
-    description: "Asks while it runs.",
-    parameters: { type: "object", properties: {} },
-    expiresInMs: 3_600_000,
-    execute: (_args, { requestConfirmation, toolConfirmation }) => {
-      if (toolConfirmation === undefined) requestConfirmation({ hint: "Go on?" });
-    },
-    ...more,
-  });
-}

@@ -178,8 +178,3 @@ test("only administrators see failed deliveries, and can send them again", async
   await page.getByText("No undelivered notifications").waitFor();
   expect(await page.locator(".failed-delivery-notice").count()).toBe(0);
 });
-
-async function times(row: Locator): Promise<readonly (string | null)[]> {
-  const found = await row.locator("time").all();
-  return Promise.all(found.map((one) => one.getAttribute("datetime")));
-}

@@ -134,11 +134,7 @@ describe("amending", () => {
   });
 
   test("to what a rule denies is refused at once, also where more votes would be needed", async () => {
-    const policy: Policy = ({ args }) =>
-      Number(args["amount"]) > 100
-        ? { outcome: "deny", reason: "too much" }
-        : { outcome: "confirm", reason: "money", requirements: [{ from: FINANCE, count: 2 }] };
-    const fixture = await openEngineFixture({ policy });
+    const fixture = await openEngineFixture({ policy: upTo100 });
     const pay = fixture.engine.gate("pay", { amendable: true }, async (args: object) => ({ ...args }));
     const opened = await pay({ amount: 5 }, { key: "k", by: person("rita") });
     if (opened.status !== "pending") throw new Error(opened.status);
@@ -167,7 +163,10 @@ describe("amending", () => {
     const opened = await pay({ amount: 5 }, { key: "k", by: person("rita") });
     if (opened.status !== "pending") throw new Error(opened.status);
     [members, count] = [["bob", "carl"], 1];
-    const amended = await tryApprove(fixture.engine, opened.confirmation.id, { by: BOB, args: { amount: 3 } });
+    const amended = await tryApprove(fixture.engine, opened.confirmation.id, {
+      by: BOB,
+      args: { amount: 3 },
+    });
     expect(amended.confirmation?.requirements).toEqual([
       { from: { users: ["bob", "carl"] }, count: 2, group: "finance" },
     ]);
@@ -193,3 +192,8 @@ describe("amending", () => {
     });
   });
 });
+
+const upTo100: Policy = ({ args }) =>
+  Number(args["amount"]) > 100
+    ? { outcome: "deny", reason: "too much" }
+    : { outcome: "confirm", reason: "money", requirements: [{ from: FINANCE, count: 2 }] };
