@@ -16,6 +16,7 @@ import functools
 import json
 import secrets
 import threading
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -68,9 +69,10 @@ class Gate:
             if status == "succeeded":
                 return call.get("result")
             if status == "allowed":
+                asked = time.time(), time.monotonic()
                 claimed = self._claim(key)
                 if claimed is not None:
-                    return self._execute(function, key, claimed["claim"])
+                    return self._execute(function, key, claimed["claim"], asked)
             elif status == "failed":
                 raise RuntimeError(call["error"])
             elif status == "unknown":
@@ -89,9 +91,12 @@ class Gate:
                 return None  # Another process has it.
             raise
 
-    def _execute(self, function, key, claim):
+    def _execute(self, function, key, claim, asked):
         proof = {"token": claim["token"], "attempt": claim["attempt"]}
         path = f"/v1/calls/{quote(key)}"
+        # The answer took long, or the machine slept: a claim that ran out must not run.
+        if max(time.time() - asked[0], time.monotonic() - asked[1]) > self.lease_seconds / 2:
+            self.post(f"{path}/heartbeat", {**proof, "leaseSeconds": self.lease_seconds})
         done = threading.Event()
         beating = threading.Thread(target=self._beat, args=(path, proof, done), daemon=True)
         beating.start()

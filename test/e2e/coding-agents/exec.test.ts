@@ -126,6 +126,22 @@ test("killed while the command runs, the call becomes unknown, and is not run ag
   expect(ran(server)).toHaveLength(1);
 });
 
+test("a claim that ran out before its answer arrived runs nothing, and the call is told as not run", async () => {
+  const server = await startServer();
+  const key = "k1";
+  const status = async () => (await server.engine.callers.read({ by: "coder", key })).status;
+  server.traffic.afterClaim = () => expect.poll(status, PATIENT).toBe("unknown");
+  const { ended } = server.start(["exec", "--key", key, "--lease", "5s", "--", ...NOTE, "late"]);
+  await server.approve();
+  const { code, stderr } = await ended;
+  expect([code, ran(server)]).toEqual([125, []]);
+  expect(stderr).toContain("[claim-lost]");
+  expect(await server.engine.callers.read({ by: "coder", key })).toMatchObject({
+    status: "failed",
+    error: expect.stringContaining("was not run") as string,
+  });
+});
+
 test("renews its claim while the command runs", async () => {
   const server = await startServer();
   const script = 'setInterval(() => require("fs").existsSync("go") && process.exit(0), 50)';

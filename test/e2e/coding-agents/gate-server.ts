@@ -45,6 +45,8 @@ export interface Traffic {
   proposals: number;
   /** How often a claim was renewed. */
   renewals: number;
+  /** Called when a call was claimed, before that is told. */
+  afterClaim?: () => Promise<void>;
   /** Called before a result is taken. */
   beforeResult?: () => Promise<void>;
 }
@@ -91,6 +93,7 @@ export function useGateServer(): (options?: { readonly policy: "none" }) => Prom
           const { pathname } = new URL(request.url);
           if (pathname.endsWith("/result")) await traffic.beforeResult?.();
           const response = await app.fetch(request, ...rest);
+          if (pathname.endsWith("/claim")) await traffic.afterClaim?.();
           if (pathname === "/v1/calls") traffic.proposals += 1;
           if (pathname.endsWith("/heartbeat") && response.ok) traffic.renewals += 1;
           return response;

@@ -5,6 +5,7 @@ import { CountersignError } from "../../../protocol/index.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { parseDuration } from "../../duration.ts";
 import { runClaimed } from "../../exec/claimed-run.ts";
+import { freshClaim } from "../../exec/fresh-claim.ts";
 import { inert } from "../../output.ts";
 import { persist, toldError } from "../../remote/persist.ts";
 import { openRemoteGate, REMOTE_FLAGS, type RemoteGate } from "../../remote/remote-gate.ts";
@@ -110,9 +111,8 @@ async function claimCommand(
   // Running is somebody else's run: this process has not claimed it.
   const decided = first.status === "pending" ? await waitForDecision(calls, first, until) : first;
   if (decided.status !== "allowed") throw new Error(refusal(decided));
-  const claiming = { nonce: randomUUID(), leaseSeconds };
   try {
-    return await persist((signal) => calls.claim(key, claiming, { signal }), { tries: TRIES });
+    return await freshClaim(gate, key, leaseSeconds);
   } catch (error) {
     if (error instanceof CountersignProblem) throw error;
     throw new Error(
