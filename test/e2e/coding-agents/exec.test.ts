@@ -130,7 +130,9 @@ test("a claim that ran out before its answer arrived runs nothing, and the call 
   const server = await startServer();
   const key = "k1";
   const status = async () => (await server.engine.callers.read({ by: "coder", key })).status;
-  server.traffic.afterClaim = () => expect.poll(status, PATIENT).toBe("unknown");
+  server.traffic.afterClaim = async () => {
+    await expect.poll(status, PATIENT).toBe("unknown");
+  };
   const { ended } = server.start(["exec", "--key", key, "--lease", "5s", "--", ...NOTE, "late"]);
   await server.approve();
   const { code, stderr } = await ended;
